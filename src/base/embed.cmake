@@ -1,0 +1,16 @@
+# Writes OUT: every file of FILES (paths below ROOT) as a byte array, and the table of them all.
+set(table "")
+set(n 0)
+file(WRITE ${OUT}.new "#include \"embed.h\"\n\n")
+foreach(file IN LISTS FILES)
+    file(READ ${ROOT}/${file} hex HEX)
+    string(LENGTH "${hex}" digits)
+    math(EXPR size "${digits} / 2")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+    file(APPEND ${OUT}.new "static const unsigned char file_${n}[] = {${bytes}0};\n")
+    string(APPEND table "    {\"${file}\", (const char *)file_${n}, ${size}},\n")
+    math(EXPR n "${n} + 1")
+endforeach()
+file(APPEND ${OUT}.new
+    "\nconst struct embedded embedded_files[] = {\n${table}    {NULL, NULL, 0},\n};\n")
+file(RENAME ${OUT}.new ${OUT})

@@ -1,0 +1,19 @@
+/* file.h - whole files, and nothing of their meaning. */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stddef.h>
+
+#include "err.h"
+
+struct buf;
+
+/* Adds the file's bytes to `out`; "-" is standard input. More than `cap` bytes, a directory, or a
+ * file that can't be read is an error of status 2 that names the path. */
+int file_read(const char *path, size_t cap, struct buf *out, struct err *err) MUST_CHECK;
+
+/* Writes the whole file by way of a temporary one beside it, so that a reader sees the old or the
+ * new content; "-" is standard output. Errors have status 5. */
+int file_write(const char *path, const void *data, size_t len, struct err *err) MUST_CHECK;
+
+#endif

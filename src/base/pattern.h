@@ -1,0 +1,36 @@
+/* pattern.h - regular expressions over bytes that may be anything. The one home of PCRE2. */
+#ifndef PATTERN_H
+#define PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+#include "err.h"
+
+struct pattern; /* compiled once, JIT where there is one, shared between threads */
+
+enum pattern_flags {
+    PATTERN_BYTES = 0, /* bytes, case matters, ^ and $ at line ends */
+    PATTERN_NOCASE = 1,
+    PATTERN_UTF = 2,       /* the text must be valid UTF-8 (JSON Schema's "pattern") */
+    PATTERN_WHOLE_TEXT = 4 /* ^ and $ only at the ends of the text */
+};
+
+/* Compiles; NULL with an error of status 2 that names the offset. */
+struct pattern *pattern_new(const char *regex, unsigned flags, struct err *err);
+void pattern_free(struct pattern *p);
+
+struct pattern_hit {
+    size_t start, end;             /* the whole match */
+    size_t group_start, group_end; /* group 1 if it took part, else the whole match */
+};
+
+enum pattern_result { PATTERN_NO, PATTERN_YES, PATTERN_GAVE_UP /* match or heap limit */ };
+
+/* First match at or after `from`. Every call is bounded by match, depth and heap limits, so no
+ * text can make it run for long; scratch memory is the calling thread's own. */
+enum pattern_result pattern_find(const struct pattern *p, struct span text, size_t from,
+                                 struct pattern_hit *hit);
+
+#endif

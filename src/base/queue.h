@@ -1,0 +1,19 @@
+/* queue.h - a bounded queue of pointers from many threads to one. */
+#ifndef QUEUE_H
+#define QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct queue;
+
+struct queue *queue_new(size_t capacity);
+void queue_free(struct queue *q); /* items still inside are not freed */
+
+/* Takes over `item` (not NULL). Waits while the queue is full. */
+void queue_put(struct queue *q, void *item);
+
+/* The oldest item, or NULL when none came within `wait_us` microseconds (0 = don't wait). */
+void *queue_get(struct queue *q, int64_t wait_us);
+
+#endif

@@ -1,0 +1,127 @@
+/* store.h - runs, sessions, rounds, findings and evidence in SQLite. Used by one thread at a time.
+ * The one home of SQLite. */
+#ifndef STORE_H
+#define STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "err.h"
+
+struct store;
+
+enum store_mode { STORE_READ, STORE_WRITE /* creates, migrates */ };
+
+/* ":memory:" works. WAL, synchronous=NORMAL, a busy timeout. Errors: a missing file (READ), a file
+ * that is no database, a schema from a newer program: status 2; unwritable, locked, disk full:
+ * status 5. The text names the file. */
+struct store *store_open(const char *path, enum store_mode mode, struct err *err);
+void store_close(struct store *s); /* commits what is pending */
+
+/* A setting, tag or fact about the server, kept as text. */
+struct pair {
+    const char *key, *value;
+};
+
+struct run_row {
+    const char *label, *scenario, *scenario_text, *model, *base_url, *dialect, *version;
+    const char *command;     /* the command line, secrets replaced */
+    const char *server_json; /* what the server says about itself; or NULL */
+    long seed, sessions, concurrency, rounds, context_tokens, max_tokens, threads;
+    double temperature; /* NaN: server default */
+    bool stream, simulated;
+    int judge_version;
+    const char *on_damage, *tool_choice;
+    const struct pair *settings; /* every option and its value in force */
+    size_t n_settings;
+    const struct pair *tags;
+    size_t n_tags;
+};
+
+/* Stores the run and makes it visible at once. Returns its number (from 1), or -1. */
+long store_run_begin(struct store *s, const struct run_row *row, struct err *err);
+
+struct run_end {
+    const char *status; /* "done", "interrupted", "decided" */
+    long peak_in_flight;
+    int64_t wall_us, cpu_us, late_p99_us;
+    const struct pair *facts; /* further warnings and figures; or NULL */
+    size_t n_facts;
+};
+int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err);
+
+struct finding_row {
+    int round;
+    const char *class, *reason, *level, *channel, *rule, *note;
+    struct span excerpt;             /* up to 240 bytes around it */
+    long offset, length, call;       /* call -1 = none */
+    long owner_session, owner_round; /* for foreign; 0 = none */
+};
+
+struct round_row {
+    int round;
+    const char *class, *reason;
+    bool budget;
+    int64_t scheduled_us, sent_us, first_byte_us, first_token_us, last_token_us,
+        done_us; /* since the run's start; -1 = never */
+    long prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens; /* -1 = not said */
+    long token_events;
+    int64_t max_gap_us, max_late_us;
+    int in_flight_start, in_flight_max;
+    const char *finish;
+    int status;
+    bool reused;
+    int retries;
+    long request_bytes, response_bytes;
+    const char *quirks; /* names, space separated */
+    const char *end_detail;
+    const char *error_text; /* shortened */
+    /* evidence; empty spans = not kept */
+    struct span request, headers, response;
+    const char *arrivals_json; /* [[offset, us since sent], ...] */
+};
+
+struct session_row {
+    long session; /* from 1 */
+    long start_order;
+    const char *class, *reason;
+    int first_bad_round; /* 0 = none */
+    int rounds_played;
+    bool ramp; /* ran during ramp-up or drain */
+    bool warmup;
+    const char *canary;
+    int64_t start_us, end_us; /* since the run's start */
+    const struct round_row *rounds;
+    size_t n_rounds;
+    const struct finding_row *findings;
+    size_t n_findings;
+};
+
+/* Stores a finished session whole. Rows are committed in batches: at the latest with the next
+ * store_tick() 200 ms later, so that a killed run keeps every session but those of the last batch.
+ */
+int store_session(struct store *s, long run, const struct session_row *row, struct err *err);
+
+/* Call often; commits a batch that has waited long enough. */
+int store_tick(struct store *s, int64_t now_us, struct err *err);
+
+/* A query's result, row by row. Values are borrowed until the next step. */
+struct query;
+struct query *store_query(struct store *s, const char *sql, struct err *err);
+void query_free(struct query *q);
+/* Binds :name; false if the statement has no such parameter. */
+bool query_bind_long(struct query *q, const char *name, long value);
+bool query_bind_text(struct query *q, const char *name, const char *value);
+int query_step(struct query *q, struct err *err); /* 1 = a row, 0 = the end, -1 = failed */
+int query_columns(const struct query *q);
+const char *query_name(const struct query *q, int column);
+bool query_is_null(const struct query *q, int column);
+bool query_is_number(const struct query *q, int column);
+long query_long(const struct query *q, int column);
+double query_double(const struct query *q, int column);
+const char *query_text(const struct query *q, int column); /* "" for NULL */
+struct span query_bytes(const struct query *q, int column);
+
+#endif

@@ -1,0 +1,41 @@
+/* dialect.h - how an API writes requests and answers. One row per API; what differs between servers
+ * of one API is words in the row, not code. */
+#ifndef DIALECT_H
+#define DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+#include "message.h"
+
+struct json;
+
+struct chat_request {
+    const char *model;
+    struct span messages;    /* the elements of the messages array, comma separated, as encoded */
+    struct span tools;       /* the tools array as JSON text; empty = none */
+    const char *tool_choice; /* "auto", "none", "required", a tool's name, or NULL = not sent */
+    bool stream;
+    double temperature;            /* < 0: not sent */
+    long max_tokens;               /* 0: not sent */
+    long long seed;                /* < 0: not sent */
+    const struct json *extra_body; /* members that replace or join ours; or NULL */
+};
+
+struct dialect {
+    const char *name;                /* "openai-chat" */
+    const char *route;               /* below the base URL: "/chat/completions" */
+    const char *reasoning_fields[4]; /* names that reasoning text comes under */
+    /* Adds one message to an encoded history (with the comma, unless it is the first). */
+    void (*message)(const struct message *m, struct buf *history);
+    /* Adds the request body. */
+    void (*request)(const struct chat_request *q, struct buf *out);
+    /* See decode.h: reads one event's JSON, or a whole body. */
+    const struct decode_ops *decode;
+};
+
+const struct dialect *dialect_find(const char *name); /* NULL if unknown */
+const struct dialect *dialect_default(void);
+
+#endif

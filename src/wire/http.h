@@ -1,0 +1,57 @@
+/* http.h - exchanges over libcurl: one event loop, owned by one thread. The one home of curl. */
+#ifndef HTTP_H
+#define HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "err.h"
+
+struct endpoint;
+struct exchange;
+struct http;
+struct reply;
+
+/* Once per process, before any thread starts; and at its end. */
+int http_global_init(struct err *err);
+void http_global_end(void);
+
+/* An event loop (epoll over curl_multi_socket_action). `ep` is borrowed. `max_in_flight` sizes its
+ * connection cache. */
+struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err *err);
+void http_free(struct http *h); /* cancels what is in flight, without callbacks */
+
+typedef void http_done(void *arg, struct reply *r);
+typedef void http_tick(void *arg);
+
+/* POSTs `body` (borrowed until done) to the endpoint's chat route and decodes the answer into `r`
+ * (initialised, r->stream set; borrowed until done). `extra_header` is one more "Name: value" line
+ * or NULL. `done` is called from http_run(), never from here. */
+struct exchange *http_post(struct http *h, struct span body, const char *extra_header,
+                           struct reply *r, http_done *done, void *arg);
+
+/* Ends it as END_CANCELLED; `done` is called from the next http_run(). */
+void http_cancel(struct exchange *x);
+
+/* Calls `tick` once, from http_run(), at or after `at_us` (clock_mono_us()). */
+void http_at(struct http *h, int64_t at_us, http_tick *tick, void *arg);
+
+/* Handles what is ready, waiting up to `wait_us` for something. Returns the exchanges in flight. */
+int http_run(struct http *h, int64_t wait_us);
+
+/* Makes a waiting http_run() return soon. The one function here that other threads may call. */
+void http_wake(struct http *h);
+
+/* How late this loop handled what it could have handled, microseconds: quantile q of all wake-ups
+ * so far. */
+int64_t http_lateness_us(const struct http *h, double q);
+
+/* One GET, waiting for it: for probes, not for load. The body goes to `out` (capped at 1 MiB).
+ * Returns the status, or 0 with *why (a static or reply-owned short text) if there was no answer.
+ */
+int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, struct buf *out,
+             char why[160]);
+
+#endif
