@@ -1,8 +1,10 @@
 /* opt_help.c - prints a table of options: as help for a person, and as settings to keep. */
 #include "opt.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
+
+#include "json.h"
 
 #define HELP_COLUMN 30
 #define HELP_WIDTH  96
@@ -65,6 +67,14 @@ void opt_help(const struct opt *table, struct buf *out)
     }
 }
 
+/* NaN stands for "not given". */
+static void add_double(struct buf *out, double d)
+{
+    struct jsonw w = {.out = out};
+    if (!isnan(d))
+        jsonw_double(&w, d);
+}
+
 static void value_text(const struct opt *o, const void *at, struct buf *out)
 {
     const struct opt_list *list;
@@ -72,7 +82,7 @@ static void value_text(const struct opt *o, const void *at, struct buf *out)
     case OPT_BOOL: buf_adds(out, *(const bool *)at ? "yes" : "no"); break;
     case OPT_LONG: buf_addf(out, "%ld", *(const long *)at); break;
     case OPT_RATE:
-    case OPT_DOUBLE: buf_addf(out, "%.17g", *(const double *)at); break;
+    case OPT_DOUBLE: add_double(out, *(const double *)at); break;
     case OPT_DURATION: buf_addf(out, "%gs", (double)*(const int64_t *)at / 1e6); break;
     case OPT_TEXT: buf_adds(out, *(const char *const *)at ? *(const char *const *)at : ""); break;
     case OPT_LIST:

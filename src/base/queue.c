@@ -72,3 +72,11 @@ void *queue_get(struct queue *q, int64_t wait_us)
     pthread_mutex_unlock(&q->lock);
     return item;
 }
+
+size_t queue_count(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    size_t n = q->count;
+    pthread_mutex_unlock(&q->lock);
+    return n;
+}

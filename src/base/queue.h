@@ -16,4 +16,7 @@ void queue_put(struct queue *q, void *item);
 /* The oldest item, or NULL when none came within `wait_us` microseconds (0 = don't wait). */
 void *queue_get(struct queue *q, int64_t wait_us);
 
+/* How many items wait. */
+size_t queue_count(struct queue *q);
+
 #endif

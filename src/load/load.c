@@ -1,0 +1,341 @@
+/* load.c - the workers: each owns an event loop and some slots, and takes the next session of the
+ * start order when a slot is free. Finished sessions go through one bounded queue. */
+#include "load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "http.h"
+#include "mem.h"
+#include "outcome.h"
+#include "overlap.h"
+#include "progress.h"
+#include "queue.h"
+#include "reply.h"
+#include "rng.h"
+#include "scenario.h"
+#include "session.h"
+#include "settings.h"
+
+#define QUEUE_LENGTH 1024
+#define LOOP_WAIT_US 200000
+/* Starting sessions (long contexts, connects) takes turns with the streams that already run. */
+#define START_BUDGET_US 1000
+#define START_PAUSE_US  1000
+
+struct worker {
+    struct load *load;
+    pthread_t thread;
+    struct http *http;
+    long slots, busy;
+    bool pausing; /* a tick that goes on starting sessions is due */
+    bool cancelling;
+    struct slot *first; /* sessions in flight */
+};
+
+/* A session in a worker's hands. */
+struct slot {
+    struct worker *worker;
+    struct session *session;
+    struct exchange *exchange;
+    struct slot *prev, *next;
+};
+
+struct load {
+    const struct settings *settings;
+    struct progress progress;
+    struct queue *queue;
+    struct worker *workers;
+    int n_workers, n_started;
+    atomic_int n_running;
+    long total, handed_out;
+    int64_t *start_offsets_us; /* of every place in the start order; NULL = as there is room */
+};
+
+long load_sessions(const struct settings *s)
+{
+    if (s->only > 0)
+        return 1;
+    if (s->shards > 1)
+        return (s->sessions - s->shard) / s->shards + 1;
+    return s->sessions;
+}
+
+/* The session number at place `order` (from 0) of the start order. */
+static long session_number(const struct settings *s, long order)
+{
+    if (s->only > 0)
+        return s->only;
+    return s->shards > 1 ? s->shard + order * s->shards : order + 1;
+}
+
+/* When place `order` may start. */
+static int64_t start_time_us(const struct load *l, long order)
+{
+    return l->progress.start_us + (l->start_offsets_us ? l->start_offsets_us[order] : 0);
+}
+
+static void fill(struct worker *w);
+
+static void on_tick(void *arg)
+{
+    struct worker *w = arg;
+    w->pausing = false;
+    fill(w);
+}
+
+static void pause_starts(struct worker *w, int64_t until_us)
+{
+    if (w->pausing)
+        return;
+    w->pausing = true;
+    http_at(w->http, until_us, on_tick, w);
+}
+
+static void on_done(void *arg, struct reply *r);
+
+static void send_round(struct slot *slot, int64_t scheduled_us)
+{
+    session_sent(slot->session);
+    session_reply(slot->session)->scheduled_us = scheduled_us;
+    slot->exchange =
+        http_post(slot->worker->http, session_body(slot->session), session_header(slot->session),
+                  session_reply(slot->session), on_done, slot);
+}
+
+static void drop_slot(struct slot *slot)
+{
+    struct worker *w = slot->worker;
+    if (slot->prev)
+        slot->prev->next = slot->next;
+    else
+        w->first = slot->next;
+    if (slot->next)
+        slot->next->prev = slot->prev;
+    session_free(slot->session);
+    free(slot);
+    w->busy--;
+    atomic_fetch_sub(&w->load->progress.sessions_in_flight, 1);
+}
+
+static void on_done(void *arg, struct reply *r)
+{
+    struct slot *slot = arg;
+    struct worker *w = slot->worker;
+    struct progress *p = &w->load->progress;
+    slot->exchange = NULL;
+    if (r->end == END_CANCELLED) {
+        drop_slot(slot);
+        return;
+    }
+    if (session_advance(slot->session)) {
+        send_round(slot, clock_mono_us());
+        return;
+    }
+    struct outcome *o = session_outcome(slot->session);
+    atomic_fetch_add(&p->by_class[reason_class(outcome_reason(o))], 1);
+    atomic_fetch_add(&p->finished, 1);
+    drop_slot(slot);
+    queue_put(w->load->queue, o);
+    fill(w);
+}
+
+/* Takes the next place of the start order; false if there is none, or not yet. */
+static bool take_place(struct worker *w, long *order)
+{
+    struct load *l = w->load;
+    if (l->start_offsets_us) {
+        long next = atomic_load(&l->progress.next);
+        if (next < l->total && start_time_us(l, next) > clock_mono_us()) {
+            pause_starts(w, start_time_us(l, next));
+            return false;
+        }
+    }
+    *order = atomic_fetch_add(&l->progress.next, 1);
+    return *order < l->total;
+}
+
+static void start_session(struct worker *w, long order)
+{
+    struct progress *p = &w->load->progress;
+    long in_flight = atomic_fetch_add(&p->sessions_in_flight, 1) + 1;
+    long long zero = 0, now = clock_mono_us();
+    if (in_flight >= w->load->settings->concurrency)
+        atomic_compare_exchange_strong(&p->full_us, &zero, now);
+    if (atomic_fetch_add(&p->started, 1) + 1 == w->load->total)
+        atomic_store(&p->last_start_us, now);
+    struct slot *slot = mem_zero(1, sizeof *slot);
+    slot->worker = w;
+    slot->session =
+        session_new(w->load->settings, p, session_number(w->load->settings, order), order + 1);
+    slot->next = w->first;
+    if (slot->next)
+        slot->next->prev = slot;
+    w->first = slot;
+    w->busy++;
+    send_round(slot, w->load->start_offsets_us ? start_time_us(w->load, order) : now);
+}
+
+static void fill(struct worker *w)
+{
+    long order;
+    int64_t began = clock_mono_us();
+    while (w->busy < w->slots && !atomic_load(&w->load->progress.stop)) {
+        if (clock_mono_us() - began > START_BUDGET_US) {
+            pause_starts(w, clock_mono_us() + START_PAUSE_US);
+            return;
+        }
+        if (!take_place(w, &order))
+            return;
+        start_session(w, order);
+    }
+}
+
+static void cancel_all(struct worker *w)
+{
+    w->cancelling = true;
+    for (struct slot *s = w->first; s; s = s->next)
+        if (s->exchange)
+            http_cancel(s->exchange);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    fill(w);
+    while (w->busy > 0 || w->pausing) {
+        http_run(w->http, LOOP_WAIT_US);
+        if (atomic_load(&w->load->progress.stop)) {
+            if (!w->cancelling)
+                cancel_all(w);
+            else if (w->busy == 0)
+                break;
+        }
+    }
+    atomic_fetch_sub(&w->load->n_running, 1);
+    return NULL;
+}
+
+static long most_requests(const struct settings *s, long total)
+{
+    struct play_settings ps = {.seed = s->seed, .rounds = s->rounds, .n_sessions = s->sessions};
+    struct play *p = play_new(s->scenario, &ps, s->key, session_number(s, 0));
+    long rounds = play_rounds(p);
+    play_free(p);
+    return total * rounds;
+}
+
+static int start_workers(struct load *l, struct err *err)
+{
+    long concurrency = l->settings->concurrency;
+    for (int i = 0; i < l->n_workers; i++) {
+        struct worker *w = &l->workers[i];
+        w->load = l;
+        w->slots = concurrency / l->n_workers + (i < concurrency % l->n_workers);
+        w->http = http_new(l->settings->endpoint, w->slots, err);
+        if (!w->http)
+            return -1;
+    }
+    atomic_store(&l->n_running, l->n_workers);
+    for (int i = 0; i < l->n_workers; i++) {
+        int rc = pthread_create(&l->workers[i].thread, NULL, work, &l->workers[i]);
+        if (rc != 0) {
+            atomic_fetch_sub(&l->n_running, l->n_workers - i);
+            return err_set(err, STATUS_TOOL, "cannot start worker thread: %s", strerror(rc));
+        }
+        l->n_started++;
+    }
+    return 0;
+}
+
+/* The intended starts of an open loop: a Poisson process, drawn from the seed. */
+static int64_t *poisson_starts(const struct settings *s, long total)
+{
+    struct rng r = rng_stream(s->seed, 0, "arrivals");
+    int64_t *offsets = mem_zero((size_t)total, sizeof *offsets);
+    double at = 0;
+    for (long i = 0; i < total; i++) {
+        offsets[i] = (int64_t)at;
+        at += -log(1 - rng_unit(&r)) * 1e6 / s->request_rate;
+    }
+    return offsets;
+}
+
+struct load *load_start(const struct settings *settings, struct err *err)
+{
+    struct load *l = mem_zero(1, sizeof *l);
+    l->settings = settings;
+    l->total = load_sessions(settings);
+    l->n_workers =
+        settings->threads < settings->concurrency ? settings->threads : (int)settings->concurrency;
+    l->start_offsets_us = settings->request_rate > 0 ? poisson_starts(settings, l->total) : NULL;
+    l->queue = queue_new(QUEUE_LENGTH);
+    l->workers = mem_zero((size_t)l->n_workers, sizeof *l->workers);
+    l->progress.overlap = overlap_new(most_requests(settings, l->total));
+    l->progress.start_us = clock_mono_us();
+    if (start_workers(l, err) != 0) {
+        load_stop(l);
+        load_end(l);
+        return NULL;
+    }
+    return l;
+}
+
+struct outcome *load_next(struct load *l, int64_t wait_us)
+{
+    struct outcome *o = queue_get(l->queue, wait_us);
+    if (o)
+        l->handed_out++;
+    return o;
+}
+
+bool load_is_over(struct load *l)
+{
+    return l->handed_out == l->total ||
+           (atomic_load(&l->n_running) == 0 && queue_count(l->queue) == 0);
+}
+
+void load_stop(struct load *l)
+{
+    atomic_store(&l->progress.stop, 1);
+    for (int i = 0; i < l->n_workers; i++)
+        if (l->workers[i].http)
+            http_wake(l->workers[i].http);
+}
+
+struct progress *load_progress(struct load *l)
+{
+    return &l->progress;
+}
+
+struct load_figures load_end(struct load *l)
+{
+    struct load_figures f = {0};
+    for (int i = 0; i < l->n_started; i++) {
+        /* A worker that is stopped may wait for room in the queue. */
+        while (atomic_load(&l->n_running) > 0)
+            outcome_free(queue_get(l->queue, 10000));
+        pthread_join(l->workers[i].thread, NULL);
+    }
+    for (struct outcome *o; (o = queue_get(l->queue, 0));)
+        outcome_free(o);
+    f.peak_in_flight = overlap_peak(l->progress.overlap);
+    f.requests = overlap_requests(l->progress.overlap);
+    for (int i = 0; i < l->n_workers; i++) {
+        if (!l->workers[i].http)
+            continue;
+        int64_t late = http_lateness_us(l->workers[i].http, 0.99);
+        f.late_p99_us = late > f.late_p99_us ? late : f.late_p99_us;
+        http_free(l->workers[i].http);
+    }
+    overlap_free(l->progress.overlap);
+    queue_free(l->queue);
+    free(l->start_offsets_us);
+    free(l->workers);
+    free(l);
+    return f;
+}

@@ -1,0 +1,263 @@
+/* outcome.c - turns replies and verdicts into rows that outlive them. */
+#include "outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "judge.h"
+#include "mem.h"
+#include "reply.h"
+#include "store.h"
+
+#define EXCERPT_BYTES 240 /* kept around a finding */
+#define ERROR_BYTES   500 /* kept of an error body in the round's row; evidence has the whole */
+
+/* The memory that a round's row points into. */
+struct round_memory {
+    char *finish, *quirks, *end_detail, *error_text, *arrivals;
+    struct buf request, headers, response;
+};
+
+struct finding_memory {
+    char *rule, *note;
+    struct buf excerpt;
+    int owner_slot;
+};
+
+struct outcome {
+    struct session_row row;
+    enum reason reason;
+    char *canary;
+    struct round_row *rounds;
+    struct round_memory *round_memory;
+    size_t n_rounds, rounds_cap, round_memory_cap;
+    struct finding_row *findings;
+    struct finding_memory *finding_memory;
+    size_t n_findings, findings_cap, finding_memory_cap;
+};
+
+struct outcome *outcome_new(long session, long start_order, const char *canary)
+{
+    struct outcome *o = mem_zero(1, sizeof *o);
+    o->canary = mem_str(canary);
+    o->row.session = session;
+    o->row.start_order = start_order;
+    return o;
+}
+
+void outcome_free(struct outcome *o)
+{
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->n_rounds; i++) {
+        struct round_memory *m = &o->round_memory[i];
+        free(m->finish);
+        free(m->quirks);
+        free(m->end_detail);
+        free(m->error_text);
+        free(m->arrivals);
+        buf_release(&m->request);
+        buf_release(&m->headers);
+        buf_release(&m->response);
+    }
+    for (size_t i = 0; i < o->n_findings; i++) {
+        free(o->finding_memory[i].rule);
+        free(o->finding_memory[i].note);
+        buf_release(&o->finding_memory[i].excerpt);
+    }
+    free(o->rounds);
+    free(o->round_memory);
+    free(o->findings);
+    free(o->finding_memory);
+    free(o->canary);
+    free(o);
+}
+
+static int64_t since(int64_t at_us, int64_t start_us)
+{
+    return at_us ? at_us - start_us : -1;
+}
+
+static char *quirk_words(quirk_set quirks)
+{
+    struct buf b = BUF_INIT;
+    for (int q = 0; q < N_QUIRKS; q++)
+        if (quirks >> q & 1)
+            buf_addf(&b, "%s%s", b.len ? " " : "", quirk_name((enum quirk)q));
+    return buf_take(&b);
+}
+
+static char *arrival_text(const struct reply *r)
+{
+    struct buf b = BUF_INIT;
+    for (size_t i = 0; i < r->n_arrivals; i++)
+        buf_addf(&b, "%s[%zu,%lld]", i ? "," : "[", r->arrivals[i].offset,
+                 (long long)(r->arrivals[i].at_us - r->sent_us));
+    buf_adds(&b, r->n_arrivals ? "]" : "[]");
+    return buf_take(&b);
+}
+
+/* The text of the channel in which a sign was found. */
+static struct span channel_text(const struct reply *r, const struct sign *s)
+{
+    const struct tool_call *call =
+        s->call >= 0 && (size_t)s->call < r->n_calls ? &r->calls[s->call] : NULL;
+    switch (s->channel) {
+    case CHANNEL_content: return buf_span(&r->content);
+    case CHANNEL_reasoning:
+    case CHANNEL_boundary: return buf_span(&r->reasoning);
+    case CHANNEL_name: return call ? buf_span(&call->name) : span_of("");
+    case CHANNEL_args: return call ? buf_span(&call->args) : span_of("");
+    case CHANNEL_id: return call ? buf_span(&call->id) : span_of("");
+    case CHANNEL_error: return buf_span(&r->error_text);
+    case CHANNEL_finish: return span_of(r->finish);
+    case CHANNEL_calls:
+    case CHANNEL_transport:
+    case N_CHANNELS: break;
+    }
+    return span_of("");
+}
+
+static void add_finding(struct outcome *o, int round, const struct reply *r, const struct sign *s)
+{
+    o->findings = mem_grow(o->findings, &o->findings_cap, o->n_findings, sizeof *o->findings);
+    o->finding_memory = mem_grow(o->finding_memory, &o->finding_memory_cap, o->n_findings,
+                                 sizeof *o->finding_memory);
+    struct finding_row *row = &o->findings[o->n_findings];
+    struct finding_memory *m = &o->finding_memory[o->n_findings++];
+    struct span text = channel_text(r, s);
+    size_t lead = (EXCERPT_BYTES - (s->len < EXCERPT_BYTES ? s->len : EXCERPT_BYTES)) / 2;
+    size_t from = s->offset > lead ? s->offset - lead : 0;
+    if (from < text.len) {
+        size_t n = text.len - from < EXCERPT_BYTES ? text.len - from : EXCERPT_BYTES;
+        buf_add(&m->excerpt, text.data + from, n);
+    }
+    m->rule = mem_str(s->rule);
+    m->note = mem_str(s->note);
+    m->owner_slot = s->owner_slot;
+    *row = (struct finding_row){.round = round,
+                                .class = class_name(reason_class(s->reason)),
+                                .reason = reason_name(s->reason),
+                                .level = s->level == LEVEL_DAMAGE ? "damage" : "suspect",
+                                .channel = channel_name(s->channel),
+                                .offset = (long)s->offset,
+                                .length = (long)s->len,
+                                .call = s->call,
+                                .owner_session = s->owner_session};
+}
+
+static void fill_row(struct round_row *row, const struct round_facts *f, const struct reply *r,
+                     const struct verdict *v)
+{
+    *row = (struct round_row){
+        .round = f->round,
+        .class = class_name(v->class),
+        .reason = reason_name(v->reason),
+        .budget = v->budget,
+        .scheduled_us = since(r->scheduled_us, f->run_start_us),
+        .sent_us = since(r->sent_us, f->run_start_us),
+        .first_byte_us = since(r->first_byte_us, f->run_start_us),
+        .first_token_us = since(r->first_token_us, f->run_start_us),
+        .last_token_us = since(r->last_token_us, f->run_start_us),
+        .done_us = since(r->done_us, f->run_start_us),
+        .prompt_tokens = r->usage.prompt_tokens,
+        .completion_tokens = r->usage.completion_tokens,
+        .cached_tokens = r->usage.cached_tokens,
+        .reasoning_tokens = r->usage.reasoning_tokens,
+        .token_events = r->n_token_events,
+        .max_gap_us = r->max_gap_us,
+        .max_late_us = r->max_late_us,
+        .in_flight_start = f->in_flight_start,
+        .in_flight_max = f->in_flight_max,
+        .status = r->status,
+        .reused = r->reused,
+        .retries = r->retries,
+        .response_bytes = (long)r->raw.len,
+    };
+}
+
+/* Memory moves from the reply to the outcome: the raw bytes can be large. */
+static struct buf take(struct buf *from)
+{
+    struct buf b = *from;
+    *from = (struct buf){.cap = b.cap};
+    return b;
+}
+
+void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct span request,
+                       struct reply *r, const struct verdict *v)
+{
+    for (size_t i = 0; i < v->n_signs; i++)
+        add_finding(o, facts->round, r, &v->signs[i]);
+    o->rounds = mem_grow(o->rounds, &o->rounds_cap, o->n_rounds, sizeof *o->rounds);
+    o->round_memory =
+        mem_grow(o->round_memory, &o->round_memory_cap, o->n_rounds, sizeof *o->round_memory);
+    struct round_row *row = &o->rounds[o->n_rounds];
+    struct round_memory *m = &o->round_memory[o->n_rounds++];
+    fill_row(row, facts, r, v);
+    row->request_bytes = (long)request.len;
+    m->finish = mem_str(r->finish);
+    m->quirks = quirk_words(v->quirks);
+    m->end_detail = mem_str(r->end_detail);
+    m->error_text = mem_copy(buf_str(&r->error_text),
+                             r->error_text.len < ERROR_BYTES ? r->error_text.len : ERROR_BYTES);
+    if (facts->keep) {
+        buf_add(&m->request, request.data, request.len);
+        m->arrivals = arrival_text(r);
+        m->headers = take(&r->headers);
+        m->response = take(&r->raw);
+    }
+}
+
+void outcome_name_owner(struct outcome *o, long owner_session, int owner_slot, int owner_round)
+{
+    for (size_t i = 0; i < o->n_findings; i++)
+        if (o->findings[i].owner_session == owner_session &&
+            o->finding_memory[i].owner_slot == owner_slot)
+            o->findings[i].owner_round = owner_round;
+}
+
+void outcome_end(struct outcome *o, const struct outcome_end *end)
+{
+    o->reason = end->reason;
+    o->row.class = class_name(reason_class(end->reason));
+    o->row.reason = reason_name(end->reason);
+    o->row.first_bad_round = end->first_bad_round;
+    o->row.rounds_played = (int)o->n_rounds;
+    o->row.start_us = end->start_us;
+    o->row.end_us = end->end_us;
+    o->row.ramp = end->ramp;
+    o->row.canary = o->canary;
+    o->row.rounds = o->rounds;
+    o->row.n_rounds = o->n_rounds;
+    o->row.findings = o->findings;
+    o->row.n_findings = o->n_findings;
+    for (size_t i = 0; i < o->n_rounds; i++) {
+        const struct round_memory *m = &o->round_memory[i];
+        struct round_row *row = &o->rounds[i];
+        row->finish = m->finish;
+        row->quirks = m->quirks;
+        row->end_detail = m->end_detail;
+        row->error_text = m->error_text;
+        row->arrivals_json = m->arrivals;
+        row->request = m->request.len ? buf_span(&m->request) : (struct span){NULL, 0};
+        row->headers = m->headers.len ? buf_span(&m->headers) : (struct span){NULL, 0};
+        row->response = m->response.len ? buf_span(&m->response) : (struct span){NULL, 0};
+    }
+    for (size_t i = 0; i < o->n_findings; i++) {
+        o->findings[i].rule = o->finding_memory[i].rule;
+        o->findings[i].note = o->finding_memory[i].note;
+        o->findings[i].excerpt = buf_span(&o->finding_memory[i].excerpt);
+    }
+}
+
+enum reason outcome_reason(const struct outcome *o)
+{
+    return o->reason;
+}
+
+const struct session_row *outcome_row(const struct outcome *o)
+{
+    return &o->row;
+}

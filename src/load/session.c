@@ -1,0 +1,283 @@
+/* session.c - plays one session round by round: request, reply, verdict, next request. It knows
+ * nothing of sockets or threads, and decides nothing that judge decides. */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "dialect.h"
+#include "endpoint.h"
+#include "expect.h"
+#include "judge.h"
+#include "mem.h"
+#include "message.h"
+#include "outcome.h"
+#include "overlap.h"
+#include "progress.h"
+#include "reply.h"
+#include "rng.h"
+#include "scenario.h"
+#include "settings.h"
+
+struct session {
+    const struct settings *settings;
+    struct progress *progress;
+    struct play *play;
+    long number;
+    int round, rounds;
+    struct buf history; /* the encoded messages so far */
+    struct buf body;
+    char *header;
+    struct reply reply;
+    struct overlap_mark mark;
+    struct outcome *outcome;
+    struct outcome_end end;
+    bool damaged;
+};
+
+static struct play *new_play(const struct settings *s, long number)
+{
+    struct play_settings ps = {.seed = s->seed,
+                               .rounds = s->rounds,
+                               .context_tokens = s->context_tokens,
+                               .n_sessions = s->sessions};
+    return play_new(s->scenario, &ps, s->key, number);
+}
+
+/* A server that is given one seed for all sessions may answer all of them alike. */
+static long long sampling_seed(const struct settings *s, long number)
+{
+    return s->sampling_seed ? (long long)(rng_mix(s->seed ^ rng_mix((uint64_t)number)) & 0x7FFFFFFF)
+                            : -1;
+}
+
+static void write_body(const struct settings *s, long number, struct span history, struct buf *out)
+{
+    struct chat_request q = {.model = s->model,
+                             .messages = history,
+                             .tools = span_of(scenario_tools_json(s->scenario)),
+                             .tool_choice = s->tool_choice,
+                             .stream = s->stream,
+                             .temperature = s->temperature,
+                             .max_tokens = s->max_tokens,
+                             .seed = sampling_seed(s, number),
+                             .extra_body = s->extra_body};
+    s->endpoint->dialect->request(&q, out);
+}
+
+static void say(struct session *s, const struct message *m)
+{
+    s->settings->endpoint->dialect->message(m, &s->history);
+}
+
+static void prepare(struct session *s)
+{
+    buf_clear(&s->body);
+    write_body(s->settings, s->number, buf_span(&s->history), &s->body);
+    free(s->header);
+    s->header =
+        mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;"
+                   "rounds=%d;context=%ld",
+                   scenario_name(s->settings->scenario), (unsigned long long)s->settings->seed,
+                   s->number, s->round, s->rounds, s->settings->context_tokens);
+    reply_init(&s->reply);
+    s->reply.stream = s->settings->stream;
+}
+
+struct session *session_new(const struct settings *settings, struct progress *progress, long number,
+                            long start_order)
+{
+    struct session *s = mem_zero(1, sizeof *s);
+    s->settings = settings;
+    s->progress = progress;
+    s->number = number;
+    s->play = new_play(settings, number);
+    s->round = 1;
+    s->rounds = play_rounds(s->play);
+    s->outcome = outcome_new(number, start_order, play_canary(s->play));
+    s->end.reason = REASON_maxrounds;
+    s->end.start_us = clock_mono_us() - progress->start_us;
+    size_t n;
+    const struct message *opening = play_opening(s->play, &n);
+    for (size_t i = 0; i < n; i++)
+        say(s, &opening[i]);
+    prepare(s);
+    return s;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    play_free(s->play);
+    outcome_free(s->outcome);
+    reply_release(&s->reply);
+    buf_release(&s->history);
+    buf_release(&s->body);
+    free(s->header);
+    free(s);
+}
+
+struct span session_body(const struct session *s)
+{
+    return buf_span(&s->body);
+}
+
+const char *session_header(const struct session *s)
+{
+    return s->header;
+}
+
+struct reply *session_reply(struct session *s)
+{
+    return &s->reply;
+}
+
+void session_sent(struct session *s)
+{
+    s->mark = overlap_enter(s->progress->overlap);
+}
+
+/* The round in which another session's token first stands in its text. */
+static int owner_round(const struct session *s, const struct sign *sign)
+{
+    if (sign->owner_session == s->number || sign->owner_session > s->settings->sessions)
+        return -1;
+    struct play *other = new_play(s->settings, sign->owner_session);
+    int round = play_slot_round(other, sign->owner_slot);
+    play_free(other);
+    return round;
+}
+
+static void name_owners(struct session *s, const struct verdict *v)
+{
+    for (size_t i = 0; i < v->n_signs; i++)
+        if (v->signs[i].owner_session > 0)
+            outcome_name_owner(s->outcome, v->signs[i].owner_session, v->signs[i].owner_slot,
+                               owner_round(s, &v->signs[i]));
+}
+
+/* The round's messages join the history. False if there is nothing more to ask. */
+static bool go_on(struct session *s, bool damaged)
+{
+    struct reply right;
+    reply_init(&right);
+    const struct reply *said = &s->reply;
+    if (damaged && s->settings->on_damage == DAMAGE_SCRUB) {
+        play_perfect(s->play, s->round, &right);
+        said = &right;
+    }
+    struct message m;
+    message_from_reply(&m, said);
+    size_t n;
+    struct message *answers = play_answers(s->play, s->round, said, &n);
+    if (n > 0) {
+        say(s, &m);
+        for (size_t i = 0; i < n; i++)
+            say(s, &answers[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        message_release(&answers[i]);
+    free(answers);
+    message_release(&m);
+    reply_release(&right);
+    return n > 0;
+}
+
+/* Whether a session that overlapped the steady part by less than half its life was in ramp-up or
+ * drain. */
+static bool is_ramp(const struct session *s, int64_t start_us, int64_t end_us)
+{
+    int64_t full = atomic_load(&s->progress->full_us);
+    int64_t last = atomic_load(&s->progress->last_start_us);
+    if (!full)
+        return true;
+    int64_t from = full > start_us ? full : start_us;
+    int64_t to = last && last < end_us ? last : end_us;
+    return (to - from) * 2 < end_us - start_us;
+}
+
+static void finish(struct session *s)
+{
+    int64_t now = clock_mono_us();
+    s->end.end_us = now - s->progress->start_us;
+    s->end.ramp = is_ramp(s, s->end.start_us + s->progress->start_us, now);
+    outcome_end(s->outcome, &s->end);
+}
+
+static void count_tokens(struct session *s)
+{
+    const struct reply *r = &s->reply;
+    long n = r->usage.completion_tokens >= 0 ? r->usage.completion_tokens : r->n_token_events;
+    atomic_fetch_add(&s->progress->tokens, n);
+}
+
+/* Judges the reply and adds the round's rows. */
+static enum reason judge_round(struct session *s)
+{
+    struct expect expect = {0};
+    struct verdict v = {0};
+    play_expect(s->play, s->round, &expect);
+    expect.max_tokens = s->settings->max_tokens;
+    judge_reply(s->settings->judge, s->settings->toolset, &expect, &s->reply, &v);
+    name_owners(s, &v);
+    struct round_facts facts = {
+        .round = s->round,
+        .in_flight_start = s->mark.at_start,
+        .in_flight_max = overlap_leave(s->progress->overlap, s->mark),
+        .run_start_us = s->progress->start_us,
+        .keep = s->settings->keep == KEEP_ALL ||
+                (s->settings->keep == KEEP_DAMAGED && (v.class != CLASS_OK || v.n_signs > 0)),
+    };
+    enum reason reason = v.reason;
+    outcome_add_round(s->outcome, &facts, buf_span(&s->body), &s->reply, &v);
+    verdict_release(&v);
+    return reason;
+}
+
+bool session_advance(struct session *s)
+{
+    count_tokens(s);
+    enum reason reason = judge_round(s);
+    bool damaged = reason_class(reason) != CLASS_OK;
+    bool failed = reason_class(reason) == CLASS_ERROR;
+    if (damaged && !s->damaged) {
+        s->damaged = true;
+        s->end.reason = reason;
+        s->end.first_bad_round = s->round;
+    }
+    bool final = play_is_final(s->play, s->round);
+    if (final && !s->damaged)
+        s->end.reason = REASON_done;
+    bool more = !failed && !final && s->round < s->rounds &&
+                !(damaged && s->settings->on_damage == DAMAGE_STOP) && go_on(s, damaged);
+    reply_release(&s->reply);
+    if (!more) {
+        finish(s);
+        return false;
+    }
+    s->round++;
+    prepare(s);
+    return true;
+}
+
+struct outcome *session_outcome(struct session *s)
+{
+    struct outcome *o = s->outcome;
+    s->outcome = NULL;
+    return o;
+}
+
+void session_preview(const struct settings *settings, long number, struct buf *out)
+{
+    struct buf history = BUF_INIT;
+    struct play *play = new_play(settings, number);
+    size_t n;
+    const struct message *opening = play_opening(play, &n);
+    for (size_t i = 0; i < n; i++)
+        settings->endpoint->dialect->message(&opening[i], &history);
+    write_body(settings, number, buf_span(&history), out);
+    play_free(play);
+    buf_release(&history);
+}

@@ -1,0 +1,51 @@
+/* settings.h - everything a run is told. Constant once workers start. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct endpoint;
+struct json;
+struct judge;
+struct scenario;
+struct toolset;
+struct token_key;
+
+enum on_damage {
+    DAMAGE_STOP,  /* the session ends: leaked text in a history is imitated */
+    DAMAGE_SCRUB, /* the right answer takes the damaged one's place in the history */
+    DAMAGE_KEEP   /* the history goes on as it came */
+};
+
+enum keep { KEEP_NONE, KEEP_DAMAGED, KEEP_ALL };
+
+struct settings {
+    const struct endpoint *endpoint;
+    const struct scenario *scenario;
+    const struct judge *judge;
+    const struct toolset *toolset;
+    const struct token_key *key;
+
+    long sessions;      /* how many there are: numbers 1..sessions */
+    long only;          /* just this one; 0 = all */
+    long shard, shards; /* this process plays numbers with (k - 1) % shards == shard - 1 */
+    long concurrency;   /* sessions in flight */
+    int threads;
+    int rounds; /* 0 = the scenario's */
+    long context_tokens;
+    double request_rate; /* new sessions per second; 0 = as soon as there is room */
+    uint64_t seed;
+
+    const char *model;
+    const char *tool_choice;
+    double temperature; /* < 0: not sent */
+    long max_tokens;    /* 0: not sent */
+    bool stream, sampling_seed;
+    const struct json *extra_body;
+
+    enum on_damage on_damage;
+    enum keep keep;
+};
+
+#endif
