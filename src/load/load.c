@@ -307,6 +307,11 @@ void load_stop(struct load *l)
             http_wake(l->workers[i].http);
 }
 
+long load_total(const struct load *l)
+{
+    return l->total;
+}
+
 struct progress *load_progress(struct load *l)
 {
     return &l->progress;

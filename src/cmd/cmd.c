@@ -1,0 +1,160 @@
+/* cmd.c - finds the command, and is the one place where a failure is printed. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "commands.h"
+#include "opt.h"
+
+const struct command commands[] = {
+#define COMMAND(name, about) {#name, about, cmd_##name},
+#include "commands.def"
+#undef COMMAND
+    {NULL, NULL, NULL},
+};
+
+static void add_usage(struct buf *out)
+{
+    buf_adds(out, "usage: toolstorm COMMAND [options]\n\n"
+                  "Finds tool calls that a model server corrupts under load.\n\ncommands:\n");
+    for (const struct command *c = commands; c->name; c++)
+        buf_addf(out, "  %-9s %s\n", c->name, c->about);
+    buf_adds(out, "\nexit statuses:\n");
+#define EXIT_STATUS(name, number, meaning) buf_addf(out, "  %3d  %s\n", number, meaning);
+#include "exit_status.def"
+#undef EXIT_STATUS
+    buf_adds(out, "\n`toolstorm COMMAND --help` says more.\n");
+}
+
+int cmd_options(const char *usage, const char *about, const struct opt *table, void *target,
+                int argc, char **argv, struct opt_list *operands, struct err *err)
+{
+    bool help;
+    if (opt_parse(table, target, argc, argv, operands, &help, err) != 0)
+        return -1;
+    if (!help)
+        return 0;
+    struct buf text = BUF_INIT;
+    struct buf options = BUF_INIT;
+    opt_help(table, &options);
+    buf_addf(&text, "usage: toolstorm %s\n\n%s\n\n%s", usage, about, buf_str(&options));
+    int rc = cmd_print(&text, err);
+    buf_release(&options);
+    buf_release(&text);
+    return rc == 0 ? 1 : -1;
+}
+
+int cmd_print(const struct buf *text, struct err *err)
+{
+    if (fwrite(buf_str(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0)
+        return 0;
+    return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(errno));
+}
+
+void cmd_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("toolstorm: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+bool cmd_stdout_has_colour(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && no[0]) && term && strcmp(term, "dumb") != 0;
+}
+
+bool cmd_stderr_is_terminal(void)
+{
+    return isatty(STDERR_FILENO);
+}
+
+int cmd_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+static volatile sig_atomic_t stop_signal; /* the stop flag */
+
+static void on_stop(int signal)
+{
+    if (stop_signal)
+        _exit(128 + signal);
+    stop_signal = signal;
+}
+
+void cmd_catch_stop(void)
+{
+    struct sigaction action = {.sa_handler = on_stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int cmd_stopped(void)
+{
+    return stop_signal ? 128 + stop_signal : 0;
+}
+
+static const struct command *find(const char *name, struct err *err)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (const struct command *c = commands; c->name; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+        names[n++] = c->name;
+    }
+    const char *near = opt_nearest(name, names, n);
+    if (near)
+        err_set(err, STATUS_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+    else
+        err_set(err, STATUS_USAGE, "unknown command '%s'; `toolstorm --help` lists them", name);
+    return NULL;
+}
+
+static int dispatch(int argc, char **argv, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int rc = -1;
+    const char *name = argc > 1 ? argv[1] : "--help";
+    if (strcmp(name, "--version") == 0) {
+        buf_addf(&text, "toolstorm %s\n", TOOLSTORM_VERSION);
+        rc = cmd_print(&text, err);
+    } else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        add_usage(&text);
+        rc = cmd_print(&text, err);
+        if (rc == 0 && argc < 2)
+            rc = STATUS_USAGE;
+    } else {
+        const struct command *c = find(name, err);
+        if (c)
+            rc = c->run(argc - 2, argv + 2, err);
+    }
+    buf_release(&text);
+    return rc;
+}
+
+int cmd_main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    struct err err = {0};
+    int status = dispatch(argc, argv, &err);
+    if (status >= 0)
+        return status;
+    fprintf(stderr, "toolstorm: %s\n", err.text);
+    return err.status != STATUS_PASS ? (int)err.status : STATUS_TOOL;
+}

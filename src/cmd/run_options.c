@@ -1,0 +1,186 @@
+/* run_options.c - one row per option of `run`. */
+#include "run_options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+#define AT(field) offsetof(struct run_options, field)
+
+const struct opt run_option_table[] = {
+    {"base-url", NULL, 0, OPT_TEXT, AT(base_url), "URL", NULL, 0, 0, NULL, "Endpoint",
+     "OpenAI-compatible endpoint, with or without /v1; else OPENAI_BASE_URL, else the built-in "
+     "simulated endpoint"},
+    {"model", NULL, 'm', OPT_TEXT, AT(model), "NAME", NULL, 0, 0, NULL, NULL,
+     "model name; else the first of /v1/models"},
+    {"api-key-env", NULL, 0, OPT_TEXT, AT(api_key_env), "NAME", "OPENAI_API_KEY", 0, 0, NULL, NULL,
+     "environment variable that holds the API key"},
+    {"api-key-file", NULL, 0, OPT_TEXT, AT(api_key_file), "FILE", NULL, 0, 0, NULL, NULL,
+     "file that holds the API key"},
+    {"header", NULL, 'H', OPT_LIST, AT(headers), "'NAME: VALUE'", NULL, 0, 0, NULL, NULL,
+     "further request header; its value is kept nowhere"},
+    {"extra-body", NULL, 0, OPT_TEXT, AT(extra_body), "JSON", NULL, 0, 0, NULL, NULL,
+     "members that join or replace those of the request"},
+    {"cacert", NULL, 0, OPT_TEXT, AT(cacert), "FILE", NULL, 0, 0, NULL, NULL,
+     "certificates to trust"},
+    {"cert", NULL, 0, OPT_TEXT, AT(cert), "FILE", NULL, 0, 0, NULL, NULL, "client certificate"},
+    {"key", NULL, 0, OPT_TEXT, AT(cert_key), "FILE", NULL, 0, 0, NULL, NULL,
+     "private key of the client certificate"},
+    {"insecure", NULL, 'k', OPT_BOOL, AT(insecure), NULL, "no", 0, 0, NULL, NULL,
+     "do not check the server's certificate"},
+    {"proxy", NULL, 0, OPT_TEXT, AT(proxy), "URL", NULL, 0, 0, NULL, NULL,
+     "HTTP or SOCKS proxy; else the environment's"},
+    {"unix-socket", NULL, 0, OPT_TEXT, AT(unix_socket), "FILE", NULL, 0, 0, NULL, NULL,
+     "connect through this socket"},
+    {"http2", NULL, 0, OPT_BOOL, AT(http2), NULL, "no", 0, 0, NULL, NULL,
+     "HTTP/2; dearer than HTTP/1.1 for paced streams"},
+    {"preflight", NULL, 0, OPT_BOOL, AT(preflight), NULL, "yes", 0, 0, NULL, NULL,
+     "do not send a tiny completion first"},
+
+    {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, 10000000, NULL, "Load",
+     "sessions to play"},
+    {"concurrency", "max-concurrency", 'c', OPT_LONG, AT(concurrency), "N", "10", 1, 100000, NULL,
+     NULL, "sessions in flight: a finished one is replaced until all have started"},
+    {"rounds", "max-turns", 'r', OPT_LONG, AT(rounds), "N", "0", 0, 10000, NULL, NULL,
+     "requests per session at the most; 0 = the scenario's own number"},
+    {"context", NULL, 0, OPT_LONG, AT(context), "TOKENS", "2000", 0, 2000000, NULL, NULL,
+     "about so many tokens of context before the first question"},
+    {"max-tokens", NULL, 0, OPT_LONG, AT(max_tokens), "N", "1024", 0, 10000000, NULL, NULL,
+     "limit of one reply; 0 = not sent"},
+    {"scenario", NULL, 's', OPT_TEXT, AT(scenario), "NAME|FILE", "chain", 0, 0, NULL, NULL,
+     "what is said and what must come back; `toolstorm help scenarios` lists them"},
+    {"stream", NULL, 0, OPT_BOOL, AT(stream), NULL, "yes", 0, 0, NULL, NULL,
+     "ask for whole replies instead of streams"},
+    {"temperature", NULL, 't', OPT_DOUBLE, AT(temperature), "T", NULL, 0, 10, NULL, NULL,
+     "sampling temperature (default: not sent)"},
+    {"tool-choice", NULL, 0, OPT_TEXT, AT(tool_choice), "WORD", "auto", 0, 0, NULL, NULL,
+     "auto, required, none or a tool's name; forcing calls can hide a bug"},
+    {"seed", NULL, 0, OPT_LONG, AT(seed), "N", "1", 0, 0, NULL, NULL,
+     "everything said in session K depends on this and K alone"},
+    {"sampling-seed", NULL, 0, OPT_BOOL, AT(sampling_seed), NULL, "no", 0, 0, NULL, NULL,
+     "send the server a sampling seed too, another one for each session"},
+    {"request-rate", NULL, 0, OPT_DOUBLE, AT(request_rate), "PER SECOND", "0", 0, 1e6, NULL, NULL,
+     "start sessions at this rate (Poisson) instead of as soon as there is room; 0 = off"},
+    {"threads", NULL, 0, OPT_LONG, AT(threads), "N", "0", 0, 256, NULL, NULL,
+     "worker threads; 0 = one per core, at most 4"},
+    {"only", NULL, 0, OPT_LONG, AT(only), "K", "0", 0, 10000000, NULL, NULL,
+     "play session K alone; 0 = all"},
+    {"shard", NULL, 0, OPT_TEXT, AT(shard), "K/N", NULL, 0, 0, NULL, NULL,
+     "play every N-th session, beginning with the K-th"},
+    {"connect-timeout", NULL, 0, OPT_DURATION, AT(connect_timeout_us), "TIME", "10s", 0, 86400,
+     NULL, "Time limits", "for a connection"},
+    {"ttft-timeout", NULL, 0, OPT_DURATION, AT(ttft_timeout_us), "TIME", "300s", 0, 86400, NULL,
+     NULL, "until the first byte; 0 = none"},
+    {"idle-timeout", NULL, 0, OPT_DURATION, AT(idle_timeout_us), "TIME", "60s", 0, 86400, NULL,
+     NULL, "between two bytes; 0 = none"},
+    {"timeout", NULL, 0, OPT_DURATION, AT(timeout_us), "TIME", "600s", 0, 86400, NULL, NULL,
+     "for a whole round; 0 = none"},
+
+    {"on-damage", NULL, 0, OPT_TEXT, AT(on_damage), NULL, "stop", 0, 0, "stop|scrub|keep",
+     "Judging", "a damaged session ends, goes on with the damage replaced, or goes on as it is"},
+    {"strict", NULL, 0, OPT_BOOL, AT(strict), NULL, "no", 0, 0, NULL, NULL,
+     "count suspects as leaks"},
+    {"rules", NULL, 0, OPT_TEXT, AT(rules), "FILE", NULL, 0, 0, NULL, NULL,
+     "further markup rules, in the form of schemas/markup"},
+    {"fail-over", NULL, 0, OPT_RATE, AT(fail_over), "RATE", NULL, 0, 0, NULL, NULL,
+     "exit 1 if the 95 % interval lies above this rate, 0 if below, 4 if it holds it (default: "
+     "exit 1 on any corruption)"},
+    {"max-errors", NULL, 0, OPT_RATE, AT(max_errors), "RATE", "20%", 0, 0, NULL, NULL,
+     "exit 3 if more sessions than this ended in an error"},
+    {"min-sessions", NULL, 0, OPT_LONG, AT(min_sessions), "N", "1", 1, 10000000, NULL, NULL,
+     "exit 4 if fewer sessions could be judged"},
+
+    {"label", NULL, 'l', OPT_TEXT, AT(label), "NAME", "", 0, 0, NULL, "Storing",
+     "name of the run; runs that share it are repeats"},
+    {"tag", NULL, 0, OPT_LIST, AT(tags), "KEY=VALUE", NULL, 0, 0, NULL, NULL,
+     "what tells this configuration from others"},
+    {"db", NULL, 0, OPT_TEXT, AT(db), "FILE", "toolstorm.db", 0, 0, NULL, NULL,
+     "database; ':memory:' keeps nothing"},
+    {"keep", NULL, 0, OPT_TEXT, AT(keep), NULL, "damaged", 0, 0, "damaged|all|none", NULL,
+     "rounds whose request and response bytes are stored"},
+    {"output", NULL, 'o', OPT_TEXT, AT(output), NULL, "text", 0, 0, "text|json", NULL,
+     "form of the summary"},
+    {"dry-run", NULL, 0, OPT_BOOL, AT(dry_run), NULL, "no", 0, 0, NULL, NULL,
+     "print the first request and send nothing"},
+    {"quiet", NULL, 'q', OPT_BOOL, AT(quiet), NULL, "no", 0, 0, NULL, NULL, "no progress line"},
+
+    {"fault", NULL, 0, OPT_LIST, AT(faults), "RULE", NULL, 0, 0, NULL, "Built-in endpoint",
+     "damage sessions; `toolstorm help faults` says how rules are written"},
+    {"ledger", NULL, 0, OPT_TEXT, AT(ledger), "FILE", NULL, 0, 0, NULL, NULL,
+     "append a JSON line for every session that it damaged"},
+    {"sim-ttft", NULL, 0, OPT_DURATION, AT(sim_ttft_us), "TIME", "20ms", 0, 3600, NULL, NULL,
+     "its delay before the first token"},
+    {"sim-itl", NULL, 0, OPT_DURATION, AT(sim_itl_us), "TIME", "2ms", 0, 3600, NULL, NULL,
+     "its delay between two tokens"},
+    {"sim-split", NULL, 0, OPT_LONG, AT(sim_split), "BYTES", "0", 0, 100000, NULL, NULL,
+     "it cuts bodies at random places into pieces of at most so many bytes"},
+    {"sim-think", NULL, 0, OPT_BOOL, AT(sim_think), NULL, "no", 0, 0, NULL, NULL,
+     "it sends reasoning before each answer"},
+    {0},
+};
+
+static int check_pairs(const struct opt_list *list, const char *flag, char separator,
+                       struct err *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const char *at = strchr(list->items[i], separator);
+        if (!at || at == list->items[i] || strpbrk(list->items[i], "\r\n")) {
+            size_t shown = at ? (size_t)(at - list->items[i]) : 0;
+            return err_set(err, STATUS_USAGE, "'--%s %.*s': expected %s", flag, (int)shown,
+                           list->items[i], separator == '=' ? "KEY=VALUE" : "'NAME: VALUE'");
+        }
+    }
+    return 0;
+}
+
+static int check_extra_body(const char *text, struct err *err)
+{
+    if (!text)
+        return 0;
+    struct json *v = json_parse(span_of(text), err);
+    bool is_object = json_type(v) == JSON_OBJECT;
+    json_free(v);
+    if (!v)
+        return err_prefix(err, "'--extra-body'");
+    return is_object ? 0 : err_set(err, STATUS_USAGE, "'--extra-body': expected a JSON object");
+}
+
+int run_options_check(struct run_options *o, struct err *err)
+{
+    const char *from_env = getenv("OPENAI_BASE_URL");
+    if (!o->base_url && from_env && from_env[0])
+        o->base_url = from_env;
+    if (check_pairs(&o->tags, "tag", '=', err) != 0 ||
+        check_pairs(&o->headers, "header", ':', err) != 0 ||
+        check_extra_body(o->extra_body, err) != 0)
+        return -1;
+    if (o->base_url && o->faults.n > 0)
+        return err_set(err, STATUS_USAGE,
+                       "'--fault' damages the built-in endpoint only, and '%s' is used",
+                       "--base-url");
+    if (o->base_url && o->ledger)
+        return err_set(err, STATUS_USAGE, "'--ledger' is written by the built-in endpoint only");
+    if (o->only > o->sessions)
+        o->sessions = o->only;
+    long shard, shards;
+    return run_options_shard(o, &shard, &shards, err);
+}
+
+int run_options_shard(const struct run_options *o, long *shard, long *shards, struct err *err)
+{
+    *shard = *shards = 1;
+    if (!o->shard)
+        return 0;
+    char *end;
+    *shard = strtol(o->shard, &end, 10);
+    if (*end == '/')
+        *shards = strtol(end + 1, &end, 10);
+    if (*end || *shards < 1 || *shard < 1 || *shard > *shards || *shards > o->sessions)
+        return err_set(err, STATUS_USAGE,
+                       "'--shard %s': expected K/N with K from 1 to N and N at most --sessions",
+                       o->shard);
+    return 0;
+}

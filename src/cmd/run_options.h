@@ -1,0 +1,49 @@
+/* run_options.h - the options of `run`, as typed. */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "opt.h"
+
+struct run_options {
+    /* endpoint */
+    const char *base_url, *model, *api_key_env, *api_key_file, *extra_body;
+    const char *cacert, *cert, *cert_key, *proxy, *unix_socket;
+    bool insecure, http2, preflight;
+    struct opt_list headers;
+    /* load */
+    long sessions, concurrency, rounds, context, max_tokens, seed, threads, only;
+    double temperature, request_rate;
+    const char *scenario, *tool_choice, *shard;
+    bool stream, sampling_seed;
+    int64_t connect_timeout_us, ttft_timeout_us, idle_timeout_us, timeout_us;
+    /* judging */
+    const char *on_damage, *keep, *rules;
+    bool strict;
+    /* the run's name and place */
+    const char *label, *db, *output;
+    struct opt_list tags;
+    /* verdict */
+    double fail_over, max_errors;
+    long min_sessions;
+    /* the built-in endpoint */
+    struct opt_list faults;
+    const char *ledger;
+    int64_t sim_ttft_us, sim_itl_us;
+    long sim_split;
+    bool sim_think;
+    /* talk */
+    bool dry_run, quiet;
+};
+
+extern const struct opt run_option_table[];
+
+/* The environment's OPENAI_BASE_URL and the checks that go beyond one option. */
+int run_options_check(struct run_options *o, struct err *err) MUST_CHECK;
+
+/* --shard K/N taken apart; 1 of 1 if it was not given. */
+int run_options_shard(const struct run_options *o, long *shard, long *shards, struct err *err);
+
+#endif

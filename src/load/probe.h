@@ -1,0 +1,22 @@
+/* probe.h - what the endpoint is, before any load. */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stdbool.h>
+
+#include "err.h"
+
+struct buf;
+struct endpoint;
+
+/* Asks the routes that say what a server is (/models, /version, ...). Adds one JSON object, route
+ * to answer, to *facts; routes that do not exist are left out. *model, if NULL, becomes the first
+ * model's name (the caller's) or stays NULL. Error: status 3 if there is no connection at all or
+ * the API key is refused. */
+int probe_facts(const struct endpoint *ep, struct buf *facts, char **model, struct err *err);
+
+/* One tiny completion, so that a wrong path, model or key shows before the load does. Error: status
+ * 3 with the server's own words. */
+int probe_completion(const struct endpoint *ep, const char *model, struct err *err);
+
+#endif
