@@ -13,13 +13,13 @@ struct pattern; /* compiled once, JIT where there is one, shared between threads
 enum pattern_flags {
     PATTERN_BYTES = 0, /* bytes, case matters, ^ and $ at line ends */
     PATTERN_NOCASE = 1,
-    PATTERN_UTF = 2,       /* the text must be valid UTF-8 (JSON Schema's "pattern") */
+    PATTERN_UTF = 2,       /* code points; invalid UTF-8 never matches (JSON Schema's "pattern") */
     PATTERN_WHOLE_TEXT = 4 /* ^ and $ only at the ends of the text */
 };
 
 /* Compiles; NULL with an error of status 2 that names the offset. */
 struct pattern *pattern_new(const char *regex, unsigned flags, struct err *err);
-void pattern_free(struct pattern *p);
+void pattern_free(struct pattern *p); /* accepts NULL */
 
 struct pattern_hit {
     size_t start, end;             /* the whole match */
@@ -29,8 +29,16 @@ struct pattern_hit {
 enum pattern_result { PATTERN_NO, PATTERN_YES, PATTERN_GAVE_UP /* match or heap limit */ };
 
 /* First match at or after `from`. Every call is bounded by match, depth and heap limits, so no
- * text can make it run for long; scratch memory is the calling thread's own. */
+ * text can make it run for long; scratch memory is the call's own. */
 enum pattern_result pattern_find(const struct pattern *p, struct span text, size_t from,
                                  struct pattern_hit *hit);
+
+/* The same, but the match must start within [from, last]. What lies outside is still seen by
+ * look-around, ^, $ and \z. */
+enum pattern_result pattern_find_within(const struct pattern *p, struct span text, size_t from,
+                                        size_t last, struct pattern_hit *hit);
+
+/* True if this build and machine run patterns through the just-in-time compiler. */
+bool pattern_has_jit(void);
 
 #endif

@@ -1,0 +1,109 @@
+// layers: base
+/* test_pattern.c - expressions over any bytes, bounded, within a window. */
+#include "pattern.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "clock.h"
+#include "mem.h"
+
+static struct pattern *compile(const char *regex, unsigned flags)
+{
+    struct err err = {0};
+    struct pattern *p = pattern_new(regex, flags, &err);
+    CHECK_STR(err.text, "");
+    return p;
+}
+
+/* Start of the first match, or -1, or -2 if it gave up. */
+static long find(const char *regex, unsigned flags, struct span text)
+{
+    struct pattern *p = compile(regex, flags);
+    struct pattern_hit hit;
+    enum pattern_result r = pattern_find(p, text, 0, &hit);
+    pattern_free(p);
+    return r == PATTERN_YES ? (long)hit.start : r == PATTERN_NO ? -1 : -2;
+}
+
+static void test_bytes(void)
+{
+    CHECK_INT(find("b", 0, (struct span){"\xFF\0b", 3}), 2);
+    CHECK_INT(find("^b", 0, span_of("a\nb")), 2);
+    CHECK_INT(find("^b", PATTERN_WHOLE_TEXT, span_of("a\nb")), -1);
+    CHECK_INT(find("a$", PATTERN_WHOLE_TEXT, span_of("a\n")), -1);
+    CHECK_INT(find("AB", PATTERN_NOCASE, span_of("xab")), 1);
+    CHECK_INT(find("", 0, span_of(NULL)), 0);
+    CHECK_INT(find("^.$", PATTERN_UTF, span_of("\xE2\x82\xAC")), 0);
+    CHECK_INT(find("x", PATTERN_UTF, span_of("\xFF\xFEx")), 2);
+    CHECK_INT(find("^\\p{Lowercase_Letter}\\p{Script=Greek}$", PATTERN_UTF, span_of("z\xCE\xB1")),
+              0);
+}
+
+static void test_window(void)
+{
+    struct pattern *p = compile("(?<=a)(b)c*(?=\\z)", 0);
+    struct span text = span_of("abbabccc");
+    struct pattern_hit hit;
+    CHECK_INT(pattern_find_within(p, text, 0, 3, &hit), PATTERN_NO);
+    CHECK_INT(pattern_find_within(p, text, 4, 4, &hit), PATTERN_YES);
+    CHECK_INT(hit.start, 4);
+    CHECK_INT(hit.end, 8);
+    CHECK_INT(hit.group_end, 5);
+    CHECK_INT(pattern_find(p, text, 9, &hit), PATTERN_NO);
+    pattern_free(p);
+}
+
+/* An expression that doubles its work with every byte must come back. */
+static void test_bounded(void)
+{
+    char text[4001];
+    memset(text, 'a', 4000);
+    text[4000] = '\0';
+    int64_t start = clock_cpu_us();
+    CHECK_INT(find("^(?:a+a+)+[bc]", 0, span_of(text)), -2);
+    CHECK(clock_cpu_us() - start < 5000000);
+}
+
+static void test_errors(void)
+{
+    struct err err = {0};
+    CHECK(!pattern_new("a(b", 0, &err));
+    CHECK_INT(err.status, STATUS_USAGE);
+    CHECK_STR(err.text, "bad regular expression 'a(b' at offset 3: missing closing parenthesis");
+    pattern_free(NULL);
+}
+
+static void *search(void *arg)
+{
+    struct pattern_hit hit;
+    long found = 0;
+    for (int i = 0; i < 2000; i++)
+        found += pattern_find(arg, span_of("xxxx<tag>"), 0, &hit) == PATTERN_YES && hit.start == 4;
+    return (void *)found;
+}
+
+static void test_threads(void)
+{
+    struct pattern *p = compile("<[a-z]+>", 0);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, search, p);
+    for (int i = 0; i < 4; i++) {
+        void *found;
+        pthread_join(threads[i], &found);
+        CHECK_INT((long)found, 2000);
+    }
+    pattern_free(p);
+}
+
+int main(void)
+{
+    test_bytes();
+    test_window();
+    test_bounded();
+    test_errors();
+    test_threads();
+    return check_end();
+}
