@@ -159,10 +159,10 @@ static double solve_lower(double a, double b, double p)
             high = u;
         double slope = logit_density(a, b, x, y) / tails[0];
         double next = u - log(tails[0] / p) / slope;
-        if (!(next > low && next < high))
-            next = low + (high - low) / 2;
         if (fabs(next - u) <= 1e-7 * fmax(1, fabs(u)))
             settled++; /* steps square the error: the second one reaches the rounding */
+        else if (!(next > low && next < high))
+            next = low + (high - low) / 2;
         u = next;
     }
     return u;
