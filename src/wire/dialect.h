@@ -11,6 +11,8 @@
 
 struct json;
 
+#define DIALECT_REASONING_FIELDS 4
+
 struct chat_request {
     const char *model;
     struct span messages;    /* the elements of the messages array, comma separated, as encoded */
@@ -24,14 +26,15 @@ struct chat_request {
 };
 
 struct dialect {
-    const char *name;                /* "openai-chat" */
-    const char *route;               /* below the base URL: "/chat/completions" */
-    const char *reasoning_fields[4]; /* names that reasoning text comes under */
+    const char *name;  /* "openai-chat" */
+    const char *route; /* below the base URL: "/chat/completions" */
+    /* Names that reasoning text comes under, the usual one first; NULL ends them. */
+    const char *reasoning_fields[DIALECT_REASONING_FIELDS];
     /* Adds one message to an encoded history (with the comma, unless it is the first). */
     void (*message)(const struct message *m, struct buf *history);
     /* Adds the request body. */
     void (*request)(const struct chat_request *q, struct buf *out);
-    /* See decode.h: reads one event's JSON, or a whole body. */
+    /* See decode_ops.h: reads one event's JSON, or a whole body. */
     const struct decode_ops *decode;
 };
 

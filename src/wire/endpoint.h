@@ -17,6 +17,8 @@ struct wire_caps {
     size_t headers; /* response headers of one reply */
 };
 
+struct wire_caps endpoint_default_caps(void);
+
 struct endpoint {
     const struct dialect *dialect;
     char *url;      /* of the chat route, query parameters included */
