@@ -32,11 +32,11 @@ static void add_wrapped(struct buf *out, const char *text, size_t column)
 static void add_flag(const struct opt *o, struct buf *out)
 {
     size_t start = out->len;
-    if (o->letter)
+    bool on = o->kind == OPT_BOOL && o->initial && strcmp(o->initial, "yes") == 0;
+    if (o->letter && !on)
         buf_addf(out, "  -%c, ", o->letter);
     else
         buf_adds(out, "  ");
-    bool on = o->kind == OPT_BOOL && o->initial && strcmp(o->initial, "yes") == 0;
     buf_addf(out, "--%s%s", on ? "no-" : "", o->name);
     if (o->kind != OPT_BOOL)
         buf_addf(out, " %s", o->choices ? o->choices : o->value);
