@@ -25,7 +25,17 @@ struct pair {
     const char *key, *value;
 };
 
+/* What is known of a run only when it is over. */
+struct run_end {
+    const char *status; /* "done", "interrupted", "decided" */
+    long peak_in_flight;
+    int64_t wall_us, cpu_us, late_p99_us;
+    const struct pair *facts; /* further warnings and figures; or NULL */
+    size_t n_facts;
+};
+
 struct run_row {
+    int64_t started_us; /* since 1970, UTC; 0 = now */
     const char *label, *scenario, *scenario_text, *model, *base_url, *dialect, *version;
     const char *command;     /* the command line, secrets replaced */
     const char *server_json; /* what the server says about itself; or NULL */
@@ -43,13 +53,6 @@ struct run_row {
 /* Stores the run and makes it visible at once. Returns its number (from 1), or -1. */
 long store_run_begin(struct store *s, const struct run_row *row, struct err *err);
 
-struct run_end {
-    const char *status; /* "done", "interrupted", "decided" */
-    long peak_in_flight;
-    int64_t wall_us, cpu_us, late_p99_us;
-    const struct pair *facts; /* further warnings and figures; or NULL */
-    size_t n_facts;
-};
 int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err);
 
 struct finding_row {
@@ -99,19 +102,24 @@ struct session_row {
     size_t n_findings;
 };
 
-/* Stores a finished session whole. Rows are committed in batches: at the latest with the next
- * store_tick() 200 ms later, so that a killed run keeps every session but those of the last batch.
- */
+/* Stores a finished session whole. It is on its way to the disk when this returns, unless sessions
+ * come fast: then those of the last 25 ms may wait for the next call or store_tick(), and are what
+ * a killed program loses. After an error this session is not stored; earlier ones stay. */
 int store_session(struct store *s, long run, const struct session_row *row, struct err *err);
 
-/* Call often; commits a batch that has waited long enough. */
+/* Call often (every 25 ms or so); commits a batch that has waited long enough. `now_us` is
+ * clock_mono_us(). */
 int store_tick(struct store *s, int64_t now_us, struct err *err);
+
+/* Commits now what is pending. */
+int store_flush(struct store *s, struct err *err);
 
 /* A query's result, row by row. Values are borrowed until the next step. */
 struct query;
+/* One statement; several, or one that can't be used, are an error of status 2. */
 struct query *store_query(struct store *s, const char *sql, struct err *err);
 void query_free(struct query *q);
-/* Binds :name; false if the statement has no such parameter. */
+/* Binds :name, given with or without the colon; false if the statement has no such parameter. */
 bool query_bind_long(struct query *q, const char *name, long value);
 bool query_bind_text(struct query *q, const char *name, const char *value);
 int query_step(struct query *q, struct err *err); /* 1 = a row, 0 = the end, -1 = failed */
@@ -119,9 +127,16 @@ int query_columns(const struct query *q);
 const char *query_name(const struct query *q, int column);
 bool query_is_null(const struct query *q, int column);
 bool query_is_number(const struct query *q, int column);
+bool query_is_whole(const struct query *q, int column);
 long query_long(const struct query *q, int column);
 double query_double(const struct query *q, int column);
 const char *query_text(const struct query *q, int column); /* "" for NULL */
 struct span query_bytes(const struct query *q, int column);
+
+/* The SQL functions that every connection has beside SQLite's own. */
+struct store_function {
+    const char *name, *args, *meaning;
+};
+const struct store_function *store_function_at(size_t i); /* NULL behind the last */
 
 #endif

@@ -1,0 +1,154 @@
+/* database.c - the connection: its failures in words, and the schema of the file behind it. */
+#include "database.h"
+
+#include <string.h>
+
+#include "buf.h"
+
+/* Grows only when a file of this program could be misread by an older one; added tables, columns
+ * and indexes are found missing by themselves. */
+#define FORMAT_VERSION 1
+
+/* "tsto": says that a file is ours. */
+#define APPLICATION_ID 0x7473746F
+
+static const char *last_word(const struct store *s)
+{
+    int system = s->db ? sqlite3_system_errno(s->db) : 0;
+    int code = s->db ? sqlite3_errcode(s->db) & 0xFF : SQLITE_NOMEM;
+    if (system != 0 && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR))
+        return strerror(system);
+    return s->db ? sqlite3_errmsg(s->db) : "out of memory";
+}
+
+int database_fail(const struct store *s, const char *doing, struct err *err)
+{
+    int code = s->db ? sqlite3_errcode(s->db) & 0xFF : SQLITE_NOMEM;
+    switch (code) {
+    case SQLITE_NOTADB: return err_set(err, STATUS_USAGE, "'%s' is not a database", s->path);
+    case SQLITE_CORRUPT:
+        return err_set(err, STATUS_TOOL, "database '%s' is damaged: %s", s->path, last_word(s));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(err, STATUS_TOOL, "cannot %s database '%s': locked by another program",
+                       doing, s->path);
+    case SQLITE_FULL:
+        return err_set(err, STATUS_TOOL, "cannot %s database '%s': the disk is full", doing,
+                       s->path);
+    case SQLITE_READONLY:
+        return err_set(err, STATUS_TOOL, "cannot %s database '%s': it is read-only", doing,
+                       s->path);
+    default:
+        return err_set(err, STATUS_TOOL, "cannot %s database '%s': %s", doing, s->path,
+                       last_word(s));
+    }
+}
+
+int database_exec(struct store *s, const char *sql, const char *doing, struct err *err)
+{
+    if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return database_fail(s, doing, err);
+    return 0;
+}
+
+int64_t database_number(struct store *s, const char *sql, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int64_t n = -1;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        n = sqlite3_column_int64(stmt, 0);
+    if (n < 0)
+        database_fail(s, "read", err);
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+static bool has_column(const struct store *s, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(s->db, "main", table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
+/* Adds to `sql` what brings the file up to date. */
+static void missing_tables(const struct store *s, struct buf *sql)
+{
+    for (int id = 0; id < N_TABLES; id++) {
+        const struct table *t = table_get((enum table_id)id);
+        if (!has_column(s, t->name, t->columns[0].name)) {
+            table_create_sql(t, sql);
+            continue;
+        }
+        for (size_t i = 1; i < t->n_columns; i++)
+            if (!has_column(s, t->name, t->columns[i].name))
+                table_add_column_sql(t, &t->columns[i], sql);
+    }
+}
+
+static int missing_indexes(struct store *s, struct buf *sql, struct err *err)
+{
+    for (const struct table_index *x = table_indexes; x->name; x++) {
+        struct buf look = BUF_INIT;
+        buf_addf(&look, "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = '%s'",
+                 x->name);
+        int64_t n = database_number(s, buf_str(&look), err);
+        buf_release(&look);
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            buf_addf(sql, "CREATE INDEX IF NOT EXISTS %s ON %s;", x->name, x->on);
+    }
+    return 0;
+}
+
+/* Whose file is it? */
+static int check_owner(struct store *s, bool write, struct err *err)
+{
+    int64_t id = database_number(s, "PRAGMA application_id", err);
+    int64_t version = database_number(s, "PRAGMA user_version", err);
+    int64_t objects = database_number(s, "SELECT count(*) FROM sqlite_master", err);
+    if (id < 0 || version < 0 || objects < 0)
+        return -1;
+    if (objects == 0 && id == 0)
+        return write ? 0
+                     : err_set(err, STATUS_USAGE, "database '%s' is empty: no run was stored in it",
+                               s->path);
+    if (id != APPLICATION_ID)
+        return err_set(err, STATUS_USAGE, "database '%s' belongs to another program", s->path);
+    if (version > FORMAT_VERSION)
+        return err_set(err, STATUS_USAGE,
+                       "database '%s' was written by a newer toolstorm (format %d, this program "
+                       "knows up to %d)",
+                       s->path, (int)version, FORMAT_VERSION);
+    return 0;
+}
+
+int database_migrate(struct store *s, bool write, struct err *err)
+{
+    if (check_owner(s, write, err) < 0)
+        return -1;
+    struct buf sql = BUF_INIT;
+    int rc = -1;
+    missing_tables(s, &sql);
+    if (missing_indexes(s, &sql, err) < 0)
+        goto out;
+    rc = sql.len ? 1 : 0;
+    if (rc == 0 || !write)
+        goto out;
+    /* Look again under the lock: two programs may open a new file at the same moment. */
+    rc = -1;
+    if (database_exec(s, "BEGIN IMMEDIATE", "write", err) < 0)
+        goto out;
+    buf_clear(&sql);
+    missing_tables(s, &sql);
+    if (missing_indexes(s, &sql, err) == 0) {
+        buf_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                 APPLICATION_ID, FORMAT_VERSION);
+        rc = database_exec(s, buf_str(&sql), "write", err);
+    }
+    if (rc < 0)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+out:
+    buf_release(&sql);
+    return rc;
+}

@@ -1,0 +1,38 @@
+/* database.h - what the files of the store share: the connection and the words for its failures. */
+#ifndef DATABASE_H
+#define DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "store.h"
+#include "tables.h"
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    sqlite3_stmt *insert[N_TABLES]; /* prepared at first use */
+    sqlite3_stmt *end_run;
+    bool in_batch;          /* a transaction is open */
+    long batched;           /* sessions in it */
+    int64_t batch_since_us; /* when it was opened */
+    int64_t last_commit_us; /* 0 = never */
+};
+
+/* Turns the connection's last failure into an error that says what was being done to which file.
+ * Returns -1. */
+int database_fail(const struct store *s, const char *doing, struct err *err);
+
+/* Runs statements without results. */
+int database_exec(struct store *s, const char *sql, const char *doing, struct err *err) MUST_CHECK;
+
+/* One whole number, or -1 with an error. */
+int64_t database_number(struct store *s, const char *sql, struct err *err);
+
+/* Creates what is missing: tables, columns, indexes. Refuses files of newer programs and of other
+ * programs. `write` false: only looks, and returns 1 if something is missing. */
+int database_migrate(struct store *s, bool write, struct err *err) MUST_CHECK;
+
+#endif

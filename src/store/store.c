@@ -1,0 +1,404 @@
+/* store.c - opening, closing and writing the database. It knows when rows reach the disk; which
+ * columns they have is in tables.c, what they mean is the callers' business. */
+#include "store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "clock.h"
+#include "database.h"
+#include "deflate.h"
+#include "functions.h"
+#include "mem.h"
+
+/* A session is committed at once unless the last commit was this short a time ago; a batch then
+ * waits no longer than this. A commit costs 0.1 ms, so batching takes over above 40 a second. */
+#define BATCH_US 25000
+
+/* Sessions in one batch, whatever the clock says. */
+#define BATCH_SESSIONS 500
+
+#define BUSY_TIMEOUT_MS 10000
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* Why the file can't be what `mode` wants, before SQLite makes a vaguer error of it. */
+static int check_path(const char *path, enum store_mode mode, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return err_set(err, STATUS_USAGE, "database '%s' is a directory", path);
+        return 0;
+    }
+    if (mode == STORE_READ)
+        return err_set(err, STATUS_USAGE, "cannot open database '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+static int connect_file(struct store *s, int flags, struct err *err)
+{
+    if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return database_fail(s, "open", err);
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    return functions_register(s->db) == SQLITE_OK ? 0 : database_fail(s, "prepare", err);
+}
+
+static void disconnect(struct store *s)
+{
+    for (int i = 0; i < N_TABLES; i++)
+        sqlite3_finalize(s->insert[i]);
+    sqlite3_finalize(s->end_run);
+    sqlite3_close_v2(s->db);
+    s->db = NULL;
+}
+
+static int open_for_writing(struct store *s, struct err *err)
+{
+    if (connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) < 0)
+        return -1;
+    if (sqlite3_db_readonly(s->db, "main") == 1)
+        return err_set(err, STATUS_TOOL, "cannot write database '%s': it is read-only", s->path);
+    /* The first statement that touches the file: it tells a database from anything else. */
+    if (database_number(s, "PRAGMA user_version", err) < 0 ||
+        database_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", "open", err) < 0)
+        return -1;
+    return database_migrate(s, true, err);
+}
+
+/* A database in WAL mode wants to write beside its file even for a reader. Where that can't be (a
+ * read-only medium) and no writer has left anything, the file alone is the whole truth. */
+static bool needs_immutable(const struct store *s)
+{
+    int why = sqlite3_errcode(s->db) & 0xFF;
+    if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY)
+        return false;
+    char *wal = mem_printf("%s-wal", s->path);
+    struct stat st;
+    bool left = stat(wal, &st) == 0 && st.st_size > 0;
+    free(wal);
+    return !left;
+}
+
+static int connect_immutable(struct store *s, struct err *err)
+{
+    sqlite3_close_v2(s->db);
+    s->db = NULL;
+    struct buf uri = BUF_INIT;
+    buf_adds(&uri, "file:");
+    for (const char *p = s->path; *p; p++) {
+        if (strchr("%?#", *p))
+            buf_addf(&uri, "%%%02X", (unsigned char)*p);
+        else
+            buf_addc(&uri, *p);
+    }
+    buf_adds(&uri, "?immutable=1");
+    char *path = s->path;
+    s->path = buf_take(&uri);
+    int rc = connect_file(s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    free(s->path);
+    s->path = path;
+    return rc;
+}
+
+static int open_for_reading(struct store *s, struct err *err)
+{
+    if (connect_file(s, SQLITE_OPEN_READONLY, err) < 0)
+        return -1;
+    struct err first = {0};
+    if (database_number(s, "SELECT count(*) FROM sqlite_master", &first) < 0) {
+        if (!needs_immutable(s)) {
+            *err = first;
+            return -1;
+        }
+        if (connect_immutable(s, err) < 0)
+            return -1;
+    }
+    /* --sql is the user's; this connection is for reading this one file. */
+    sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
+    return database_migrate(s, false, err);
+}
+
+static struct store *store_try(const char *path, enum store_mode mode, int *missing,
+                               struct err *err)
+{
+    struct store *s = mem_zero(1, sizeof *s);
+    s->path = mem_str(path);
+    *missing = mode == STORE_WRITE ? open_for_writing(s, err) : open_for_reading(s, err);
+    if (*missing == 0)
+        return s;
+    disconnect(s);
+    free(s->path);
+    free(s);
+    return NULL;
+}
+
+struct store *store_open(const char *path, enum store_mode mode, struct err *err)
+{
+    struct err local = {0};
+    if (!err)
+        err = &local;
+    if (check_path(path, mode, err) < 0)
+        return NULL;
+    int missing;
+    struct store *s = store_try(path, mode, &missing, err);
+    if (s || missing < 0)
+        return s;
+    /* Written by an older program: bring it up to date first. */
+    s = store_try(path, STORE_WRITE, &missing, err);
+    if (!s)
+        return NULL;
+    store_close(s);
+    return store_try(path, STORE_READ, &missing, err);
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    struct err ignored = {0};
+    if (store_flush(s, &ignored) < 0)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    disconnect(s);
+    free(s->path);
+    free(s);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int bind_column(sqlite3_stmt *stmt, int at, const struct column *c, const void *row)
+{
+    const char *field = (const char *)row + c->offset;
+    switch (c->kind) {
+    case COL_LONG: return sqlite3_bind_int64(stmt, at, *(const long *)(const void *)field);
+    case COL_COUNT: {
+        long n = *(const long *)(const void *)field;
+        return n < 0 ? sqlite3_bind_null(stmt, at) : sqlite3_bind_int64(stmt, at, n);
+    }
+    case COL_INT: return sqlite3_bind_int(stmt, at, *(const int *)(const void *)field);
+    case COL_TIME: {
+        int64_t t = *(const int64_t *)(const void *)field;
+        return t < 0 ? sqlite3_bind_null(stmt, at) : sqlite3_bind_int64(stmt, at, t);
+    }
+    case COL_BOOL: return sqlite3_bind_int(stmt, at, *(const bool *)(const void *)field);
+    case COL_DOUBLE: return sqlite3_bind_double(stmt, at, *(const double *)(const void *)field);
+    case COL_TEXT: {
+        const char *text = *(const char *const *)(const void *)field;
+        return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+    }
+    case COL_BLOB: {
+        const struct span *bytes = (const struct span *)(const void *)field;
+        return bytes->data ? sqlite3_bind_blob64(stmt, at, bytes->data, bytes->len, SQLITE_STATIC)
+                           : sqlite3_bind_null(stmt, at);
+    }
+    }
+    return SQLITE_MISUSE;
+}
+
+static sqlite3_stmt *prepare_once(struct store *s, sqlite3_stmt **slot, const struct table *t,
+                                  void make(const struct table *, struct buf *))
+{
+    if (!*slot) {
+        struct buf sql = BUF_INIT;
+        make(t, &sql);
+        sqlite3_prepare_v3(s->db, buf_str(&sql), -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
+        buf_release(&sql);
+    }
+    return *slot;
+}
+
+static int insert_row(struct store *s, enum table_id id, const struct row_key *key, const void *row,
+                      const struct run_end *end)
+{
+    const struct table *t = table_get(id);
+    sqlite3_stmt *stmt = prepare_once(s, &s->insert[id], t, table_insert_sql);
+    if (!stmt)
+        return -1;
+    const void *sources[N_COLUMN_SOURCES] = {key, row, end};
+    for (size_t i = 0; i < t->n_columns; i++)
+        bind_column(stmt, (int)i + 1, &t->columns[i], sources[t->columns[i].source]);
+    int rc = sqlite3_step(stmt);
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+    return rc == SQLITE_DONE ? 0 : -1;
+}
+
+static int insert_pairs(struct store *s, enum table_id id, const struct row_key *key,
+                        const struct pair *pairs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (insert_row(s, id, key, &pairs[i], NULL) < 0)
+            return -1;
+    return 0;
+}
+
+static int batch_begin(struct store *s, struct err *err)
+{
+    if (s->in_batch)
+        return 0;
+    if (database_exec(s, "BEGIN IMMEDIATE", "write", err) < 0)
+        return -1;
+    s->in_batch = true;
+    s->batched = 0;
+    s->batch_since_us = clock_mono_us();
+    return 0;
+}
+
+int store_flush(struct store *s, struct err *err)
+{
+    if (!s->in_batch)
+        return 0;
+    /* A full disk may have rolled the transaction back already. */
+    bool open = !sqlite3_get_autocommit(s->db);
+    if (open && database_exec(s, "COMMIT", "write", err) < 0)
+        return -1;
+    s->in_batch = false;
+    s->last_commit_us = clock_mono_us();
+    return 0;
+}
+
+static void iso_time(int64_t us, char out[40])
+{
+    time_t seconds = (time_t)(us / 1000000);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    strftime(out, 40, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static int write_run(struct store *s, struct row_key *key, const struct run_row *row)
+{
+    const struct run_end running = {
+        .status = "running", .peak_in_flight = -1, .wall_us = -1, .cpu_us = -1, .late_p99_us = -1};
+    if (insert_row(s, TABLE_RUNS, key, row, &running) < 0 ||
+        insert_pairs(s, TABLE_SETTINGS, key, row->settings, row->n_settings) < 0 ||
+        insert_pairs(s, TABLE_TAGS, key, row->tags, row->n_tags) < 0)
+        return -1;
+    return 0;
+}
+
+long store_run_begin(struct store *s, const struct run_row *row, struct err *err)
+{
+    if (store_flush(s, err) < 0 || batch_begin(s, err) < 0)
+        return -1;
+    struct run_row full = *row;
+    if (full.started_us == 0)
+        full.started_us = clock_wall_us();
+    unsigned char random[8];
+    char uid[2 * sizeof random + 1], started[40];
+    sqlite3_randomness(sizeof random, random);
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(uid + 2 * i, 3, "%02x", random[i]);
+    iso_time(full.started_us, started);
+    int64_t run = database_number(s, "SELECT coalesce(max(run), 0) + 1 FROM runs", err);
+    struct row_key key = {.run = (long)run, .started = started, .uid = uid};
+    if (run > 0 && write_run(s, &key, &full) == 0 && store_flush(s, err) == 0)
+        return (long)run;
+    database_fail(s, "write", err);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    s->in_batch = false;
+    return -1;
+}
+
+static int write_run_end(struct store *s, long run, const struct run_end *end)
+{
+    const struct table *t = table_get(TABLE_RUNS);
+    sqlite3_stmt *stmt = prepare_once(s, &s->end_run, t, table_update_end_sql);
+    if (!stmt)
+        return -1;
+    int at = 1;
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (t->columns[i].source == FROM_END)
+            bind_column(stmt, at++, &t->columns[i], end);
+    sqlite3_bind_int64(stmt, at, run);
+    int rc = sqlite3_step(stmt);
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+    const struct row_key key = {.run = run};
+    return rc == SQLITE_DONE ? insert_pairs(s, TABLE_FACTS, &key, end->facts, end->n_facts) : -1;
+}
+
+int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err)
+{
+    if (batch_begin(s, err) < 0)
+        return -1;
+    if (write_run_end(s, run, end) < 0)
+        return database_fail(s, "write", err);
+    return store_flush(s, err);
+}
+
+static int write_evidence(struct store *s, const struct row_key *key, const char *name,
+                          struct span bytes)
+{
+    if (bytes.len == 0)
+        return 0;
+    struct buf small = BUF_INIT;
+    struct evidence_part part = {.part = name, .size = (long)bytes.len, .data = bytes};
+    if (deflate_pays(bytes, &small)) {
+        part.deflated = true;
+        part.data = buf_span(&small);
+    }
+    int rc = insert_row(s, TABLE_EVIDENCE, key, &part, NULL);
+    buf_release(&small);
+    return rc;
+}
+
+static int write_round(struct store *s, struct row_key *key, const struct round_row *row)
+{
+    key->round = row->round;
+    if (insert_row(s, TABLE_ROUNDS, key, row, NULL) < 0 ||
+        write_evidence(s, key, "request", row->request) < 0 ||
+        write_evidence(s, key, "headers", row->headers) < 0 ||
+        write_evidence(s, key, "response", row->response) < 0 ||
+        write_evidence(s, key, "arrivals", span_of(row->arrivals_json)) < 0)
+        return -1;
+    return 0;
+}
+
+static int write_session(struct store *s, long run, const struct session_row *row)
+{
+    struct row_key key = {.run = run, .session = row->session};
+    if (insert_row(s, TABLE_SESSIONS, &key, row, NULL) < 0)
+        return -1;
+    for (size_t i = 0; i < row->n_rounds; i++)
+        if (write_round(s, &key, &row->rounds[i]) < 0)
+            return -1;
+    for (size_t i = 0; i < row->n_findings; i++) {
+        key.number = (int)i + 1;
+        if (insert_row(s, TABLE_FINDINGS, &key, &row->findings[i], NULL) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int store_session(struct store *s, long run, const struct session_row *row, struct err *err)
+{
+    if (batch_begin(s, err) < 0 || database_exec(s, "SAVEPOINT session", "write", err) < 0)
+        return -1;
+    if (write_session(s, run, row) < 0) {
+        /* The sessions before it are whole: they are kept if the disk lets us. */
+        database_fail(s, "write", err);
+        if (!sqlite3_get_autocommit(s->db))
+            sqlite3_exec(s->db, "ROLLBACK TO session; RELEASE session", NULL, NULL, NULL);
+        return -1;
+    }
+    if (database_exec(s, "RELEASE session", "write", err) < 0)
+        return -1;
+    s->batched++;
+    int64_t now = clock_mono_us();
+    if (s->batched >= BATCH_SESSIONS || now - s->last_commit_us >= BATCH_US)
+        return store_flush(s, err);
+    return 0;
+}
+
+int store_tick(struct store *s, int64_t now_us, struct err *err)
+{
+    if (!s->in_batch || now_us - s->batch_since_us < BATCH_US)
+        return 0;
+    return store_flush(s, err);
+}
