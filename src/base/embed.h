@@ -8,6 +8,7 @@ struct embedded {
     const char *path; /* below the project, e.g. "scenarios/chain.json"; NULL ends the table */
     const char *data; /* NUL behind the last byte */
     size_t len;
+    const char *name; /* of the file, without folder and extension: "chain" */
 };
 
 extern const struct embedded embedded_files[];

@@ -14,17 +14,21 @@
 struct buf;
 struct expect;
 struct message;
+struct play;
 struct reply;
 struct scenario;
-struct play;
-struct tool;
+struct span;
 struct token_key;
+struct tool;
 
 /* By the name of a shipped scenario, or by path if the name holds a '/' or ends in ".json". Checks
  * the file against schemas/scenario.schema.json and then its sense (an unknown variable, a call to
  * a tool that is not offered). Error: status 2, naming file and field path. */
 struct scenario *scenario_load(const char *name_or_path, struct err *err);
 void scenario_free(struct scenario *sc);
+
+/* The same from a file's text; `name` is what errors call it. */
+struct scenario *scenario_parse(struct span text, const char *name, struct err *err);
 
 const char *scenario_name(const struct scenario *sc);
 const char *scenario_about(const struct scenario *sc);
