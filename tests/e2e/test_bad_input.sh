@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Bad input: one clear line, the documented exit status, and nothing lost.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+db=(--db "$work/x.db")
+
+status 2 "$TOOLSTORM" run --sesions 3
+says "unknown option '--sesions'; did you mean '--sessions'?"
+status 2 "$TOOLSTORM" run --sessions 0
+says "'--sessions 0': expected a whole number from 1 to 10000000"
+status 2 "$TOOLSTORM" run --rounds
+says "'--rounds' needs a value: N"
+status 2 "$TOOLSTORM" runn
+says "unknown command 'runn'; did you mean 'run'?"
+status 2 "$TOOLSTORM" run --scenario nosuch "${db[@]}"
+says "'nosuch'"
+printf '{"name": "x", "steps": 3}' >"$work/bad.json"
+status 2 "$TOOLSTORM" run --scenario "$work/bad.json" "${db[@]}"
+says "bad.json"
+printf 'not json' >"$work/text.json"
+status 2 "$TOOLSTORM" run --scenario "$work/text.json" "${db[@]}"
+says "not JSON: line 1"
+status 2 "$TOOLSTORM" run --fault leak.nosuch=0.1 "${db[@]}"
+says "leak.nosuch"
+status 2 "$TOOLSTORM" run --tag novalue "${db[@]}"
+says "expected KEY=VALUE"
+status 2 "$TOOLSTORM" run --extra-body '[1]' "${db[@]}"
+says "'--extra-body': expected a JSON object"
+status 2 "$TOOLSTORM" run --base-url 'ftp://x' "${db[@]}"
+says "ftp://x"
+
+# A port where nobody listens: taken and given back by a short-lived endpoint.
+start_sim
+dead=$url
+kill "$sim_pid"
+wait "$sim_pid" 2>/dev/null || true
+status 3 "$TOOLSTORM" run --base-url "$dead" "${db[@]}"
+says "cannot reach endpoint"
+
+start_sim --model real-model
+status 3 "$TOOLSTORM" run --base-url "${url%/v1}/nowhere" --model m "${db[@]}"
+says "HTTP 404"
+status 3 "$TOOLSTORM" run --base-url "$url" --model wrong-model "${db[@]}"
+says "wrong-model"
+
+export SIM_KEY=sk-right
+start_sim --api-key-env SIM_KEY
+OPENAI_API_KEY=sk-very-secret status 3 "$TOOLSTORM" run --base-url "$url" "${db[@]}"
+says "HTTP 401"
+grep -q sk-very-secret "$work/err" "$work/out" && fail "the API key was printed"
+OPENAI_API_KEY=sk-right status 0 "$TOOLSTORM" run --quiet --base-url "$url" --sessions 2 "${db[@]}" \
+    --header 'X-Team: topsecretvalue' --tag a=b
+grep -aqE 'sk-right|topsecretvalue' "$work/x.db" "$work/out" "$work/err" && fail "a secret was stored"
+
+# HTML with status 200.
+python3 - "$work/port" <<'PY' &
+import http.server, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def answer(self):
+        self.rfile.read(int(self.headers.get('Content-Length', 0)))
+        body = b'<html><body>Welcome to the router</body></html>'
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/html')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    do_GET = do_POST = answer
+    def log_message(self, *a): pass
+s = http.server.ThreadingHTTPServer(('127.0.0.1', 0), H)
+open(sys.argv[1] + '.new', 'w').write(str(s.server_address[1]))
+import os
+os.rename(sys.argv[1] + '.new', sys.argv[1])
+s.serve_forever()
+PY
+pids+=($!)
+for _ in $(seq 200); do [ -e "$work/port" ] && break; read -rt 0.05 <> <(:) || true; done
+status 3 "$TOOLSTORM" run --base-url "http://127.0.0.1:$(cat "$work/port")/v1" --model m "${db[@]}"
+says "text/html"
+
+# Databases that can't be used.
+status 5 "$TOOLSTORM" run --sessions 1 --db /nonexistent/dir/x.db
+says "/nonexistent/dir/x.db"
+printf 'this is no database, just text that is long enough to be looked at' >"$work/no.db"
+status 2 "$TOOLSTORM" run --sessions 1 --db "$work/no.db"
+says "no.db"
+status 2 "$TOOLSTORM" list --db "$work/missing.db"
+says "missing.db"
+[ ! -e "$work/missing.db" ] || fail "list made a database"
+status 2 "$TOOLSTORM" show 99 1 "${db[@]}"
+says "99"
+status 2 "$TOOLSTORM" judge "$work/nosuch.jsonl"
+says "nosuch.jsonl"
+printf '{"id": 3}\n' >"$work/case.jsonl"
+status 2 "$TOOLSTORM" judge "$work/case.jsonl"
+says "line 1"
+
+# A full disk loses nothing that was stored before, and says so.
+status 5 bash -c "ulimit -f 200; exec \"$TOOLSTORM\" run --quiet --sessions 5000 --concurrency 50 --keep all --db \"$work/full.db\""
+says "full.db"
+[ "$(sqlite3 "$work/full.db" 'PRAGMA integrity_check')" = ok ] || fail "the database is broken"
+status 5 bash -c "\"$TOOLSTORM\" list ${db[*]} >/dev/full"
+says "standard output"
