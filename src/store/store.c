@@ -3,11 +3,13 @@
 #include "store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "database.h"
@@ -40,10 +42,22 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
     return 0;
 }
 
+/* SQLite tries twice and remembers the second reason; the file itself says why. */
+static int open_fail(const struct store *s, bool writing, struct err *err)
+{
+    if ((sqlite3_errcode(s->db) & 0xFF) != SQLITE_CANTOPEN)
+        return database_fail(s, "open", err);
+    int fd = open(s->path, writing ? O_RDWR | O_CREAT : O_RDONLY, 0666);
+    if (fd < 0)
+        return err_set(err, STATUS_TOOL, "cannot open database '%s': %s", s->path, strerror(errno));
+    close(fd);
+    return database_fail(s, "open", err);
+}
+
 static int connect_file(struct store *s, int flags, struct err *err)
 {
     if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        return database_fail(s, "open", err);
+        return open_fail(s, flags & SQLITE_OPEN_CREATE, err);
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
