@@ -2,7 +2,6 @@
 # shellcheck shell=bash
 
 : "${TOOLSTORM:?path of the program to test}"
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 pids=()
 unset OPENAI_BASE_URL OPENAI_API_KEY http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
@@ -36,6 +35,10 @@ says() {
     [ "$(grep -c '^toolstorm: ' "$work/err")" -eq 1 ] || { cat "$work/err" >&2; fail "not one line"; }
 }
 
+# A pause between two looks at something that another process is about to do.
+pause() { read -rt 0.05 <> <(:) || true; }
+
+# shellcheck disable=SC2034
 # start_sim ARGUMENTS...: sets $url to the base URL of a simulated endpoint, $sim_pid to its process.
 start_sim() {
     local fifo=$work/sim.$RANDOM

@@ -73,7 +73,7 @@ os.rename(sys.argv[1] + '.new', sys.argv[1])
 s.serve_forever()
 PY
 pids+=($!)
-for _ in $(seq 200); do [ -e "$work/port" ] && break; read -rt 0.05 <> <(:) || true; done
+for _ in $(seq 200); do [ -e "$work/port" ] && break; pause; done
 status 3 "$TOOLSTORM" run --base-url "http://127.0.0.1:$(cat "$work/port")/v1" --model m "${db[@]}"
 says "text/html"
 

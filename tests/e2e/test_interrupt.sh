@@ -9,7 +9,7 @@ wait_for_sessions() {
     for _ in $(seq 600); do
         n=$(sqlite3 -readonly "$1" 'SELECT count(*) FROM sessions' 2>/dev/null || echo 0)
         [ "$n" -ge "$2" ] && return
-        read -rt 0.05 <> <(:) || true
+        pause
     done
     fail "no $2 sessions came"
 }

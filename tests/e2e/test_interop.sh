@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# A server and a client that are not ours: aimock is judged as its own ledger says, and the official
+# OpenAI client talks to the simulated endpoint.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+interop=$(dirname "$0")/interop
+node=$("$interop/setup.sh")
+
+start_sim
+"$node" "$interop/openai.mjs" "$url" >"$work/openai.out" 2>&1 || { cat "$work/openai.out" >&2; fail "openai client"; }
+
+mkfifo "$work/aimock"
+"$node" "$interop/aimock.mjs" "$work/ledger" >"$work/aimock" 2>"$work/aimock.err" &
+pids+=($!)
+IFS= read -r url <"$work/aimock" || { cat "$work/aimock.err" >&2; fail "aimock did not start"; }
+
+judge_aimock() {
+    rm -f "$work/ledger" "$work/aimock.db"*
+    status 1 "$TOOLSTORM" run --quiet --base-url "$url" --model any --no-preflight --rounds 3 \
+        --context 400 --sessions 60 --concurrency 12 --db "$work/aimock.db" "$@"
+    jq -r '"\(.canary)|\(.kind)"' "$work/ledger" | sort >"$work/kinds"
+    sql "$work/aimock.db" "SELECT canary, reason FROM sessions" | sort >"$work/reasons"
+    [ "$(wc -l <"$work/reasons")" -eq 60 ] || fail "sessions are missing"
+    join -t '|' "$work/kinds" "$work/reasons" | cut -d'|' -f2,3 | sort | uniq -c | tr -s ' ' >"$work/table"
+    diff "$work/table" - >&2 <<TXT || fail "aimock is not judged as it behaved ($*)"
+$2
+TXT
+}
