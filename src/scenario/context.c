@@ -147,9 +147,8 @@ static void write_piece(struct writer *w, const struct vocab_piece *p)
 
 static void finish_line(struct writer *w, size_t from)
 {
-    struct span line = {w->out->data + from, w->out->len - from};
-    w->tokens += estimate_tokens(line) + 1;
     buf_addc(w->out, '\n');
+    w->tokens += estimate_tokens((struct span){w->out->data + from, w->out->len - from});
 }
 
 static void write_line(struct writer *w, const struct vocab_line *line)

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "rehearse.h"
+#include "schema.h"
 #include "script.h"
 
 #define FOLDER    "scenarios/"
@@ -31,6 +32,18 @@ static struct json *parse_strictly(struct span text, struct err *err)
     return NULL;
 }
 
+static int check_shape(const struct json *tree, struct err *err)
+{
+    const struct embedded *file = embed_find("schemas/scenario.schema.json");
+    struct json *rules = file ? json_parse((struct span){file->data, file->len}, err) : NULL;
+    struct schema *schema = rules ? schema_new(rules, err) : NULL;
+    int status = schema ? schema_check(schema, tree, err)
+                        : err_set(err, STATUS_TOOL, "the built-in scenario schema can't be used");
+    schema_free(schema);
+    json_free(rules);
+    return status;
+}
+
 struct scenario *scenario_parse(struct span text, const char *name, struct err *err)
 {
     struct scenario *sc = mem_zero(1, sizeof *sc);
@@ -41,7 +54,9 @@ struct scenario *scenario_parse(struct span text, const char *name, struct err *
     if (!tree)
         goto out;
     sc->text = mem_copy(text.data, text.len);
-    status = script_read(&sc->script, text, tree, err);
+    status = check_shape(tree, err);
+    if (status == 0)
+        status = script_read(&sc->script, text, tree, err);
     if (status == 0)
         status = rehearse_scenario(sc, err);
 out:
@@ -119,6 +134,11 @@ const struct tool *scenario_tools(const struct scenario *sc, size_t *n)
 const char *scenario_tools_json(const struct scenario *sc)
 {
     return sc->script.tools_json;
+}
+
+bool scenario_has_context(const struct scenario *sc)
+{
+    return sc->script.has_vocab;
 }
 
 int scenario_default_rounds(const struct scenario *sc)

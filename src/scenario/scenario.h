@@ -48,6 +48,9 @@ const struct tool *scenario_tools(const struct scenario *sc, size_t *n);
 /* The "tools" array of a request as JSON text, spacing and key order as in the file. */
 const char *scenario_tools_json(const struct scenario *sc);
 
+/* False if the scenario has no context that could grow: --context has no effect then. */
+bool scenario_has_context(const struct scenario *sc);
+
 /* Rounds if --rounds is not given. */
 int scenario_default_rounds(const struct scenario *sc);
 

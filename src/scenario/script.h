@@ -25,7 +25,7 @@ struct script_call {
     struct script_argument *arguments;
     size_t n_arguments;
     struct text result, last_result;
-    bool has_last_result; /* at the last repetition */
+    bool has_result, has_last_result; /* the latter is for the last repetition */
 };
 
 /* What one round must bring: calls, or (n_calls 0) an answer. */

@@ -90,8 +90,7 @@ static int read_call(struct script *s, struct script_call *call, struct span raw
     int status = read_result(s, &call->result, raw, tree, place, err);
     if (status < 0)
         return -1;
-    if (!status)
-        return err_set(err, STATUS_USAGE, "'%s' is missing", place);
+    call->has_result = status > 0;
     snprintf(place, sizeof place, "%.150s.last_result", path);
     status = read_result(s, &call->last_result, raw, tree, place, err);
     call->has_last_result = status > 0;
@@ -141,6 +140,11 @@ static int read_step(struct script *s, struct span raw, const struct json *tree,
     step->exact = json_bool(json_get(tree, "exact"), false);
     step->repeat = json_bool(json_get(tree, "repeat"), false);
     step->has_user = json_get(tree, "user") != NULL;
+    if (answer && (json_get(tree, "say") || json_get(tree, "exact")))
+        return err_set(err, STATUS_USAGE,
+                       "'%s' has 'say' or 'exact', which belong to calls, beside "
+                       "'answer'",
+                       path);
     snprintf(place, sizeof place, "%s.user", path);
     if (step->has_user && number == 0)
         return err_set(err, STATUS_USAGE,
@@ -155,6 +159,16 @@ static int read_step(struct script *s, struct span raw, const struct json *tree,
     if (text_read(&step->say, json_get(tree, "say"), &scope, place, err))
         return -1;
     return read_calls(s, step, json_raw_get(raw, "calls"), calls, path, err);
+}
+
+/* Nobody hears what a tool says to the last call. */
+static int check_results(const struct script *s, size_t i, struct err *err)
+{
+    const struct script_step *step = &s->steps[i];
+    for (size_t c = 0; c < step->n_calls && (i + 1 < s->n_steps || step->repeat); c++)
+        if (!step->calls[c].has_result)
+            return err_set(err, STATUS_USAGE, "'steps[%zu].calls[%zu].result' is missing", i, c);
+    return 0;
 }
 
 /* After an answer somebody must speak, or the next request would end with the assistant's words. */
@@ -180,6 +194,8 @@ static int check_order(struct script *s, struct err *err)
                            "'steps[%zu].user' is missing: after an answer the "
                            "user must speak",
                            i);
+        if (check_results(s, i, err))
+            return -1;
     }
     return 0;
 }
