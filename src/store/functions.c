@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "buf.h"
+#include "database.h"
 #include "deflate.h"
 #include "difference.h"
 #include "dist.h"
 #include "fisher.h"
+#include "mem.h"
 #include "mixture.h"
 #include "plan.h"
 #include "rate.h"
@@ -296,6 +298,33 @@ static void call_real(sqlite3_context *c, int n, sqlite3_value **v)
     double d = f->real(args);
     if (!isnan(d))
         sqlite3_result_double(c, d);
+}
+
+/* The word function behind one SQL function; SQLite frees it with the connection. */
+struct definition {
+    const char *(*word)(const char *text);
+};
+
+static void call_word(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const struct definition *d = sqlite3_user_data(c);
+    const char *text = (const char *)sqlite3_value_text(v[0]);
+    const char *answer = text ? d->word(text) : NULL;
+    if (answer)
+        give_text(c, answer);
+}
+
+int store_define(struct store *s, const char *name, const char *(*word)(const char *text),
+                 struct err *err)
+{
+    struct definition *d = mem_zero(1, sizeof *d);
+    d->word = word;
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    if (sqlite3_create_function_v2(s->db, name, 1, flags, d, call_word, NULL, NULL, free) ==
+        SQLITE_OK)
+        return 0;
+    return database_fail(s, "prepare", err);
 }
 
 static int register_table(sqlite3 *db, const struct sql_function *f)

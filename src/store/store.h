@@ -139,4 +139,9 @@ struct store_function {
 };
 const struct store_function *store_function_at(size_t i); /* NULL behind the last */
 
+/* Gives this connection one more: NAME(text), which answers with what `word` answers; NULL for
+ * NULL. For tables of words that the store does not know. */
+int store_define(struct store *s, const char *name, const char *(*word)(const char *text),
+                 struct err *err) MUST_CHECK;
+
 #endif

@@ -1,0 +1,278 @@
+/* figures.c - reads report files and keeps their results. It knows no report and prints nothing but
+ * JSON. */
+#include "figures.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embed.h"
+#include "json.h"
+#include "mem.h"
+#include "store.h"
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void add_column(struct section *s, size_t at, const char *name)
+{
+    size_t len = strlen(name);
+    s->forms[at] = FORM_PLAIN;
+    if (len > 1 && name[len - 1] == '?') {
+        s->forms[at] = FORM_BOOL;
+        len--;
+    } else if (len > 2 && strcmp(name + len - 2, "{}") == 0) {
+        s->forms[at] = FORM_JSON;
+        len -= 2;
+    }
+    s->columns[at] = mem_copy(name, len);
+}
+
+static struct cell read_cell(const struct query *q, int column)
+{
+    struct cell c = {.kind = CELL_NULL};
+    if (query_is_null(q, column))
+        return c;
+    if (query_is_number(q, column)) {
+        c.kind = query_is_whole(q, column) ? CELL_LONG : CELL_DOUBLE;
+        c.n = query_long(q, column);
+        c.d = query_double(q, column);
+        return c;
+    }
+    struct span bytes = query_bytes(q, column);
+    c.kind = CELL_TEXT;
+    c.text = mem_copy(bytes.data, bytes.len);
+    c.len = bytes.len;
+    return c;
+}
+
+static int read_rows(struct section *s, struct query *q, struct err *err)
+{
+    int more;
+    while ((more = query_step(q, err)) == 1) {
+        if (s->n_rows >= FIGURES_MAX_ROWS)
+            return err_set(err, STATUS_USAGE, "'%s' gives more than %d rows", s->name,
+                           FIGURES_MAX_ROWS);
+        size_t base = s->n_rows * s->n_columns;
+        for (size_t i = 0; i < s->n_columns; i++) {
+            s->cells = mem_grow(s->cells, &s->cells_cap, base + i, sizeof *s->cells);
+            s->cells[base + i] = read_cell(q, (int)i);
+        }
+        s->n_rows++;
+    }
+    return more;
+}
+
+static struct query *start(struct store *s, const char *sql, const struct binding *bindings,
+                           size_t n, struct err *err)
+{
+    struct query *q = store_query(s, sql, err);
+    for (size_t i = 0; q && i < n; i++) {
+        if (bindings[i].text)
+            query_bind_text(q, bindings[i].name, bindings[i].text);
+        else
+            query_bind_long(q, bindings[i].name, bindings[i].number);
+    }
+    return q;
+}
+
+int figures_add(struct figures *f, struct store *s, const char *name, const char *sql,
+                const struct binding *bindings, size_t n_bindings, struct err *err)
+{
+    struct query *q = start(s, sql, bindings, n_bindings, err);
+    if (!q)
+        return -1;
+    f->sections = mem_grow(f->sections, &f->cap, f->n, sizeof *f->sections);
+    struct section *new = &f->sections[f->n++];
+    *new = (struct section){.name = mem_str(name), .n_columns = (size_t)query_columns(q)};
+    new->columns = mem_zero(new->n_columns, sizeof *new->columns);
+    new->forms = mem_zero(new->n_columns, sizeof *new->forms);
+    for (size_t i = 0; i < new->n_columns; i++)
+        add_column(new, i, query_name(q, (int)i));
+    int rc = read_rows(new, q, err);
+    query_free(q);
+    return rc;
+}
+
+/* One "-- @KIND NAME: ..." line and the statement below it. */
+struct part {
+    char kind[8], name[40];
+    const char *sql; /* the line itself is a comment to SQL */
+    size_t len;
+};
+
+static const char *next_mark(const char *text)
+{
+    if (strncmp(text, "-- @", 4) == 0)
+        return text;
+    const char *at = strstr(text, "\n-- @");
+    return at ? at + 1 : NULL;
+}
+
+static bool next_part(const char **text, struct part *p)
+{
+    const char *mark = next_mark(*text);
+    if (!mark)
+        return false;
+    const char *end = next_mark(mark + 1);
+    p->sql = mark;
+    p->len = end ? (size_t)(end - mark) : strlen(mark);
+    *text = mark + p->len;
+    const char *word = mark + 4;
+    size_t n = strcspn(word, " \n");
+    assert(n < sizeof p->kind);
+    memcpy(p->kind, word, n);
+    p->kind[n] = '\0';
+    word += n + strspn(word + n, " ");
+    n = strcspn(word, ":\n");
+    assert(n > 0 && n < sizeof p->name);
+    memcpy(p->name, word, n);
+    p->name[n] = '\0';
+    return true;
+}
+
+static int run_part(struct figures *f, struct store *s, const struct part *p,
+                    const struct binding *bindings, size_t n, struct err *err)
+{
+    char *sql = mem_copy(p->sql, p->len);
+    int rc = figures_add(f, s, p->name, sql, bindings, n, err);
+    free(sql);
+    return rc;
+}
+
+static void section_release(struct section *s)
+{
+    for (size_t i = 0; i < s->n_rows * s->n_columns; i++)
+        free(s->cells[i].text);
+    for (size_t i = 0; i < s->n_columns; i++)
+        free(s->columns[i]);
+    free(s->cells);
+    free(s->columns);
+    free(s->forms);
+    free(s->name);
+}
+
+int figures_read(struct figures *f, struct store *s, const char *file,
+                 const struct binding *bindings, size_t n_bindings, struct err *err)
+{
+    const struct embedded *report = embed_find(file);
+    if (!report)
+        return err_set(err, STATUS_USAGE, "there is no report '%s'", file);
+    const char *text = report->data;
+    struct part part;
+    while (next_part(&text, &part)) {
+        if (run_part(f, s, &part, bindings, n_bindings, err) < 0)
+            return err_prefix(err, "%s, %s", file, part.name);
+        struct section *last = &f->sections[f->n - 1];
+        last->single = strcmp(part.kind, "one") == 0;
+        if (strcmp(part.kind, "do") == 0) {
+            section_release(last);
+            f->n--;
+        }
+    }
+    return 0;
+}
+
+void figures_release(struct figures *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        section_release(&f->sections[i]);
+    free(f->sections);
+    *f = (struct figures){0};
+}
+
+/* --- looking at it ---------------------------------------------------------------------------- */
+
+const struct section *figures_get(const struct figures *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->sections[i].name, name) == 0)
+            return &f->sections[i];
+    assert(!"a section of the report");
+    return NULL;
+}
+
+static const struct cell *cell_at(const struct section *s, size_t row, const char *column)
+{
+    static const struct cell none = {.kind = CELL_NULL};
+    size_t i = 0;
+    while (i < s->n_columns && strcmp(s->columns[i], column) != 0)
+        i++;
+    assert(i < s->n_columns && "a column of the section");
+    return row < s->n_rows ? &s->cells[row * s->n_columns + i] : &none;
+}
+
+bool figures_null(const struct section *s, size_t row, const char *column)
+{
+    return cell_at(s, row, column)->kind == CELL_NULL;
+}
+
+long figures_long(const struct section *s, size_t row, const char *column)
+{
+    return cell_at(s, row, column)->n;
+}
+
+double figures_double(const struct section *s, size_t row, const char *column)
+{
+    const struct cell *c = cell_at(s, row, column);
+    return c->kind == CELL_LONG || c->kind == CELL_DOUBLE ? c->d : NAN;
+}
+
+const char *figures_text(const struct section *s, size_t row, const char *column)
+{
+    const struct cell *c = cell_at(s, row, column);
+    return c->text ? c->text : "";
+}
+
+struct span figures_span(const struct section *s, size_t row, const char *column)
+{
+    const struct cell *c = cell_at(s, row, column);
+    return (struct span){c->text ? c->text : "", c->len};
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void write_cell(const struct cell *c, enum column_form form, struct jsonw *w)
+{
+    if (c->kind == CELL_NULL)
+        jsonw_null(w);
+    else if (form == FORM_BOOL)
+        jsonw_bool(w, c->n != 0);
+    else if (c->kind == CELL_LONG)
+        jsonw_long(w, c->n);
+    else if (c->kind == CELL_DOUBLE)
+        jsonw_double(w, c->d);
+    else if (form == FORM_JSON && json_check((struct span){c->text, c->len}) < 0)
+        jsonw_raw(w, (struct span){c->text, c->len});
+    else
+        jsonw_span(w, (struct span){c->text, c->len});
+}
+
+void figures_write_row(const struct section *s, size_t row, struct jsonw *w)
+{
+    jsonw_object(w);
+    for (size_t i = 0; i < s->n_columns; i++) {
+        jsonw_key(w, s->columns[i]);
+        write_cell(&s->cells[row * s->n_columns + i], s->forms[i], w);
+    }
+    jsonw_end_object(w);
+}
+
+void figures_write(const struct figures *f, struct jsonw *w)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct section *s = &f->sections[i];
+        jsonw_key(w, s->name);
+        if (s->single) {
+            if (s->n_rows)
+                figures_write_row(s, 0, w);
+            else
+                jsonw_null(w);
+            continue;
+        }
+        jsonw_array(w);
+        for (size_t row = 0; row < s->n_rows; row++)
+            figures_write_row(s, row, w);
+        jsonw_end_array(w);
+    }
+}

@@ -1,0 +1,45 @@
+/* report.h - rows to text. Every figure comes from a query on the store; one reading of the queries
+ * feeds the text and the JSON, so that they can't differ. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+
+struct buf;
+struct store;
+
+/* How it should look. A zeroed struct is plain text, 80 columns. */
+struct report_style {
+    bool json;
+    bool colour;
+    int columns;    /* of the terminal; 0 = 80 */
+    const char *db; /* the file's name, for commands that the reader is told; or NULL */
+};
+
+/* All of them add their text to `out` and return 0, or -1 with an error; an unknown run or session
+ * is one of status 2 that names the known ones. */
+
+/* The summary of one run. */
+int report_summary(struct store *s, long run, const struct report_style *style, struct buf *out,
+                   struct err *err) MUST_CHECK;
+
+/* Which runs to list; NULL and 0 mean any. */
+struct report_filter {
+    const char *label;
+    const char *const *tags; /* "K=V" or "K" */
+    size_t n_tags;
+    const char *reason; /* some session has it: "leak.markup", or a class: "leak" */
+    const char *since;  /* date or date and time, as ISO 8601 writes it */
+    long limit;         /* the newest so many; 0 = all */
+};
+
+int report_list(struct store *s, const struct report_filter *filter,
+                const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
+
+/* 0 if the database has the run; else an error of status 2 that says which it has. */
+int report_check_run(struct store *s, long run, struct err *err) MUST_CHECK;
+
+#endif
