@@ -1,11 +1,9 @@
--- What a run came to, for its exit status: one row. Warm-up sessions do not count.
-WITH counts AS (
+-- What run :run came to: the figures that its exit status depends on.
+WITH t AS (
     SELECT count(*) FILTER (WHERE class IN ('leak', 'no_tool')) AS corrupt,
            count(*) FILTER (WHERE class <> 'error') AS judged,
            count(*) FILTER (WHERE class = 'error') AS errors
-    FROM sessions WHERE run = :run AND NOT warmup
-)
-SELECT corrupt, judged, errors, sessions, concurrency, coalesce(peak_in_flight, 0) AS peak,
-       coalesce(rate_low(corrupt, judged), 0) AS low,
-       coalesce(rate_bound(corrupt, judged), 1) AS high
-FROM runs, counts WHERE run = :run
+    FROM sessions WHERE run = :run AND NOT warmup)
+SELECT t.corrupt, t.judged, t.errors, r.sessions, r.concurrency, r.peak_in_flight,
+       rate_low(t.corrupt, t.judged) AS low, rate_high(t.corrupt, t.judged) AS high
+FROM runs r, t WHERE r.run = :run

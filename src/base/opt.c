@@ -46,10 +46,10 @@ static int set_double(const struct opt *o, void *target, const char *text, struc
 {
     char *end;
     double d = strtod(text, &end);
-    bool percent = o->kind == OPT_RATE && *end == '%';
+    size_t percent = o->kind != OPT_RATE ? 0 : *end == '%' ? 1 : strcmp(end, "pp") == 0 ? 2 : 0;
     if (percent) {
         d /= 100;
-        end++;
+        end += percent;
     }
     if (end == text || *end || !isfinite(d) ||
         !(o->kind == OPT_RATE ? d >= 0 && d <= 1 : in_range(o, d)))

@@ -14,7 +14,7 @@ enum opt_kind {
     OPT_BOOL,     /* bool; --name and --no-name */
     OPT_LONG,     /* long, within [min, max] */
     OPT_DOUBLE,   /* double, within [min, max] */
-    OPT_RATE,     /* double 0..1; "15%" or "0.15" */
+    OPT_RATE,     /* double 0..1; "15%", "15pp" or "0.15" */
     OPT_DURATION, /* int64_t microseconds; "250ms", "30s" or "30", "2m", "1h"; min, max in seconds
                    */
     OPT_TEXT,     /* const char *; one of `choices` if there are any */

@@ -1,0 +1,38 @@
+-- One arm of a comparison: the runs whose numbers stand in the JSON list :runs.
+
+-- @do counts: what each run came to
+CREATE TEMP TABLE counts AS
+SELECT run, count(*) FILTER (WHERE class IN ('leak', 'no_tool')) AS corrupt,
+       count(*) FILTER (WHERE class <> 'error') AS judged,
+       count(*) FILTER (WHERE class = 'error') AS errors,
+       sum(rounds_played) FILTER (WHERE class = 'ok') AS ok_rounds,
+       count(*) FILTER (WHERE class = 'ok') AS ok
+FROM sessions WHERE NOT warmup AND run IN (SELECT value FROM json_each(:runs))
+GROUP BY run;
+
+-- @many starts: one row per server start, in the order in which they ran
+SELECT coalesce(max(boot.value), '') AS boot, coalesce(max(block.value), '') AS block,
+       min(r.started_us) AS started_us, json_group_array(r.run) AS "runs{}",
+       sum(c.corrupt) AS corrupt, sum(c.judged) AS judged, sum(c.errors) AS errors
+FROM counts c JOIN runs r USING (run)
+LEFT JOIN run_tags boot ON boot.run = r.run AND boot.key = 'boot'
+LEFT JOIN run_tags block ON block.run = r.run AND block.key = 'block'
+GROUP BY coalesce(boot.value, 'run ' || r.run) ORDER BY min(r.started_us), min(r.run);
+
+-- @one total: all of them together
+SELECT count(*) AS runs, sum(corrupt) AS corrupt, sum(judged) AS judged, sum(errors) AS errors,
+       sum(ok_rounds) * 1.0 / nullif(sum(ok), 0) AS rounds_when_ok
+FROM counts;
+
+-- @many reasons: sessions by reason, the damaged ones
+SELECT reason, count(*) AS sessions FROM sessions
+WHERE NOT warmup AND class IN ('leak', 'no_tool') AND run IN (SELECT value FROM json_each(:runs))
+GROUP BY reason ORDER BY reason;
+
+-- @one worst: a damaged session to look at
+SELECT run, session, reason FROM sessions
+WHERE NOT warmup AND class IN ('leak', 'no_tool') AND run IN (SELECT value FROM json_each(:runs))
+ORDER BY run, session LIMIT 1;
+
+-- @do drop: the scratch table
+DROP TABLE temp.counts

@@ -1,0 +1,28 @@
+/* arm.h - one side of a comparison: which runs it has, and what its server starts came to. */
+#ifndef ARM_H
+#define ARM_H
+
+#include <stddef.h>
+
+#include "err.h"
+#include "figures.h"
+#include "verdict.h"
+
+struct arm {
+    char *name;                 /* as the user typed it */
+    char *runs;                 /* their numbers as a JSON list */
+    struct figures figures;     /* reports/arm.sql */
+    struct verdict_run *starts; /* in the order of the section "starts" */
+    size_t n_starts;
+    long corrupt, judged, errors;
+};
+
+/* `operand` is a label, run numbers ("3" or "3,4,7"), or tags that all must hold ("idxk=bf16,
+ * graph=on"). Error: status 2 if no run is meant, naming what there is. */
+int arm_read(struct arm *a, struct store *s, const char *operand, struct err *err) MUST_CHECK;
+void arm_release(struct arm *a);
+
+/* Sessions of the arm with this reason. */
+long arm_reason(const struct arm *a, const char *reason);
+
+#endif
