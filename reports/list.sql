@@ -29,6 +29,8 @@ SELECT run, started, status, label, scenario, model, base_url, simulated AS "sim
        corrupted * 1.0 / judged AS rate,
        rate_low(corrupted, judged) AS low, rate_bound(corrupted, judged) AS bound,
        CASE WHEN judged > 0 THEN rate_text(corrupted, judged) ELSE 'none judged' END AS text,
+       CASE WHEN judged > 0 THEN replace(rate_text(corrupted, judged), ' (95% upper bound)', '')
+            ELSE 'none judged' END AS short_text,
        (SELECT json_group_object(key, value) FROM run_tags AS t WHERE t.run = c.run) AS "tags{}",
        (SELECT group_concat(key || '=' || value, ' ')
         FROM (SELECT * FROM run_tags AS t WHERE t.run = c.run ORDER BY key)) AS tag_text

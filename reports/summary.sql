@@ -7,7 +7,7 @@ DROP TABLE IF EXISTS temp.round_scan
 
 -- @do scan: one pass over the rounds. Times count from when a request should have been sent.
 CREATE TEMP TABLE round_scan AS
-SELECT count(*) AS rounds,
+SELECT count(*) AS exchanges,
        count(*) FILTER (WHERE finish = 'length') AS capped,
        count(*) FILTER (WHERE retries > 0) AS retried,
        count(*) FILTER (WHERE reused) AS reused,
@@ -124,7 +124,7 @@ SELECT name, n, json_extract(q, '$[0]') AS p50_us,
 FROM metric WHERE n > 0 ORDER BY number
 
 -- @one tokens: as the server counted them; NULL where it said nothing
-SELECT rounds, prompt_said, json_extract(prompt, '$[0]') AS prompt_min,
+SELECT exchanges, prompt_said, json_extract(prompt, '$[0]') AS prompt_min,
        json_extract(prompt, '$[1]') AS prompt_median, json_extract(prompt, '$[2]') AS prompt_max,
        prompt_total, completion_said, completion_total, reasoning_total, cached_total,
        token_events, completion_total * 1e6 / wall_us AS completion_per_second
@@ -133,11 +133,11 @@ FROM round_scan, runs WHERE run = :run
 -- @one load: what was in flight, and what it cost the client
 SELECT concurrency, min(concurrency, sessions) AS reachable, peak_in_flight,
        (SELECT count(*) FROM sessions WHERE run = :run AND ramp) AS ramp_sessions,
-       wall_us, cpu_us, late_p99_us, threads, rounds AS exchanges, reused, retried
+       wall_us, cpu_us, late_p99_us, threads, exchanges, reused, retried
 FROM runs, round_scan WHERE run = :run
 
 -- @many quirks: habits of the server that clients survive
-SELECT q.key AS quirk, q.value AS rounds, round_scan.rounds AS of_rounds,
+SELECT q.key AS quirk, q.value AS rounds, exchanges AS of_rounds,
        quirk_meaning(q.key) AS meaning
 FROM round_scan, json_each(round_scan.quirks) AS q
 ORDER BY q.value DESC, q.key
@@ -194,7 +194,7 @@ SELECT 'few_sessions', printf('with %d sessions at concurrency %d the load falls
        4 * concurrency)
 FROM r WHERE sessions < 4 * concurrency AND concurrency > 1
 UNION ALL
-SELECT 'capped', printf('%d of %d replies ran into max_tokens%s', capped, round_scan.rounds,
+SELECT 'capped', printf('%d of %d replies ran into max_tokens%s', capped, exchanges,
        CASE WHEN max_tokens > 0 THEN printf(' (%d)', max_tokens) ELSE '' END)
 FROM round_scan, r WHERE capped > 0
 UNION ALL

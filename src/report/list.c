@@ -119,7 +119,7 @@ static void add_run(struct grid *g, const struct section *s, size_t row)
     grid_addf(g, "%ld", errors);
     if (errors)
         grid_paint(g, PAINT_WARN);
-    grid_add(g, figures_text(s, row, "text"));
+    grid_add(g, figures_text(s, row, "short_text"));
     if (figures_long(s, row, "corrupted"))
         grid_paint(g, PAINT_BAD);
     add_details(g, s, row);
@@ -128,7 +128,7 @@ static void add_run(struct grid *g, const struct section *s, size_t row)
 static void list_text(const struct section *s, const struct report_style *style, struct buf *out)
 {
     static const char *const heads[] = {"run",      "started (UTC)", "label",
-                                        "sessions", "errors",        "corrupted"};
+                                        "sessions", "errors",        "corrupted [95%]"};
     struct grid g = {.align = "rllrrl"};
     if (!s->n_rows) {
         buf_adds(out, "no run\n");

@@ -57,7 +57,8 @@ static void headline(const struct view *v)
              figures_long(c, 0, "no_tool"), figures_long(c, 0, "error"), figures_long(c, 0, "ok"));
     buf_clear(&text);
     if (judged) {
-        buf_addf(&text, "%s%s", figures_text(c, 0, "text"), corrupted ? "  95% interval" : "");
+        buf_addf(&text, "%s%s", figures_text(c, 0, "text"),
+                 corrupted ? " (95% Clopper-Pearson interval)" : "");
         line(v, "rate", buf_str(&text));
     }
     long error = figures_long(c, 0, "error");
@@ -93,18 +94,19 @@ static void run_lines(const struct view *v)
     struct buf text = BUF_INIT;
     buf_addf(&text, "%ld", figures_long(r, 0, "run"));
     if (figures_text(r, 0, "label")[0]) {
-        buf_adds(&text, ", ");
+        buf_adds(&text, " (");
         add_safe(&text, figures_text(r, 0, "label"));
+        buf_addc(&text, ')');
     }
-    buf_addf(&text, ", %s", figures_text(r, 0, "started"));
-    buf_adds(&text, ", scenario ");
-    add_safe(&text, figures_text(r, 0, "scenario"));
-    buf_addf(&text, ", %ld sessions of %ld rounds, concurrency %ld, seed %ld",
-             figures_long(r, 0, "sessions"), figures_long(r, 0, "rounds"),
-             figures_long(r, 0, "concurrency"), figures_long(r, 0, "seed"));
+    buf_addf(&text, ", %s, %ld sessions of %ld rounds", figures_text(r, 0, "started"),
+             figures_long(r, 0, "sessions"), figures_long(r, 0, "rounds"));
     if (figures_long(c, 0, "warmup"))
-        buf_addf(&text, ", %ld more to warm up", figures_long(c, 0, "warmup"));
+        buf_addf(&text, " (%ld more to warm up)", figures_long(c, 0, "warmup"));
     line(v, "run", buf_str(&text));
+    buf_clear(&text);
+    add_safe(&text, figures_text(r, 0, "scenario"));
+    buf_addf(&text, ", seed %ld", figures_long(r, 0, "seed"));
+    line(v, "scenario", buf_str(&text));
     buf_clear(&text);
     add_safe(&text, figures_text(r, 0, "model"));
     buf_adds(&text, " at ");
@@ -132,7 +134,7 @@ static void reasons(const struct view *v)
     }
     if (!g.n)
         return;
-    heading(v, "Reasons, in sessions and share of all finished");
+    heading(v, "Reasons (sessions, share of all finished)");
     grid_print(&g, v->style, 2, v->out);
 }
 
@@ -190,6 +192,8 @@ static void latency(const struct view *v)
     }
     buf_addc(v->out, '\n');
     grid_print(&g, v->style, 0, v->out);
+    if (figures_null(s, s->n_rows - 1, "p99_us"))
+        text_paint(v->out, v->style, PAINT_DIM, "  (p95 takes 59 rounds, p99 takes 299)\n");
 }
 
 static void add_number(struct buf *out, const char *before, double n, const char *behind)
@@ -220,9 +224,7 @@ static void tokens(const struct view *v)
         if (figures_long(s, 0, "reasoning_total"))
             add_number(&text, ", of them ", figures_double(s, 0, "reasoning_total"), " reasoning");
         if (!figures_null(s, 0, "completion_per_second"))
-            buf_addf(&text, ", %.*f a second",
-                     figures_double(s, 0, "completion_per_second") < 100 ? 1 : 0,
-                     figures_double(s, 0, "completion_per_second"));
+            add_number(&text, ", ", figures_double(s, 0, "completion_per_second"), " a second");
     } else {
         add_number(&text, "not reported; ", figures_double(s, 0, "token_events"),
                    " stream events carried text");
@@ -243,11 +245,11 @@ static void load_lines(const struct view *v)
     line(v, "in flight", buf_str(&text));
     buf_clear(&text);
     text_duration(&text, figures_double(s, 0, "wall_us"));
-    buf_adds(&text, "; the client used ");
+    buf_adds(&text, "; this client: ");
     text_duration(&text, figures_double(s, 0, "cpu_us"));
     buf_adds(&text, " of CPU");
     if (!figures_null(s, 0, "late_p99_us")) {
-        buf_adds(&text, ", and was late by ");
+        buf_adds(&text, ", late by ");
         text_duration(&text, figures_double(s, 0, "late_p99_us"));
         buf_adds(&text, " (p99)");
     }
@@ -261,7 +263,7 @@ static void quirks(const struct view *v)
     const struct section *s = figures_get(v->f, "quirks");
     if (!s->n_rows)
         return;
-    heading(v, "Quirks of this server, in rounds (they damage nothing)");
+    heading(v, "Quirks of this server (rounds; they damage nothing)");
     struct grid g = {.align = "lrl"};
     for (size_t i = 0; i < s->n_rows && i < MAX_ROWS; i++) {
         struct buf name = BUF_INIT;
