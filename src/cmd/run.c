@@ -19,25 +19,31 @@
 #include "run_setup.h"
 #include "session.h"
 #include "store.h"
+#include "until.h"
 
-#define POLL_US 50000
+#define POLL_US 20000 /* the store wants a look about so often */
 
 /* Moves finished sessions from the workers to the store until there are no more. */
-static int pump(struct load *l, struct store *store, long run, bool quiet, struct err *err)
+static int pump(struct load *l, struct store *store, long run, const struct run_options *o,
+                struct until *until, struct err *err)
 {
     struct progress *p = load_progress(l);
-    struct progress_line line = progress_line_new(quiet, load_total(l));
+    struct progress_line line = progress_line_new(o->quiet, load_total(l));
     int rc = 0;
     bool stopping = false;
     while (!load_is_over(l)) {
-        struct outcome *o = load_next(l, POLL_US);
-        if (o && rc == 0)
-            rc = store_session(store, run, outcome_row(o), err);
-        outcome_free(o);
+        struct outcome *one = load_next(l, POLL_US);
+        bool decided = false;
+        if (one && rc == 0)
+            rc = store_session(store, run, outcome_row(one), err);
+        if (one && until)
+            decided =
+                until_add(until, outcome_row(one)->start_order, reason_class(outcome_reason(one)));
+        outcome_free(one);
         int64_t now = clock_mono_us();
         if (rc == 0)
             rc = store_tick(store, now, err);
-        if (!stopping && (rc != 0 || cmd_stopped())) {
+        if (!stopping && (rc != 0 || decided || cmd_stopped())) {
             stopping = true;
             load_stop(l);
         }
@@ -116,11 +122,17 @@ static int print_summary(struct store *store, long run, const struct run_options
 }
 
 static int finish_run(struct load *l, struct store *store, long run, int64_t cpu_start_us,
-                      struct err *err)
+                      const struct until *until, struct err *err)
 {
     int64_t start_us = load_progress(l)->start_us;
     struct load_figures f = load_end(l);
-    struct run_end end = {.status = cmd_stopped() ? "interrupted" : "done",
+    struct pair fact = {"sequential test", until ? until_words(until) : ""};
+    bool decided = until && until_status(until) != STATUS_UNDECIDED;
+    struct run_end end = {.status = decided         ? "decided"
+                                    : cmd_stopped() ? "interrupted"
+                                                    : "done",
+                          .facts = &fact,
+                          .n_facts = until ? 1 : 0,
                           .peak_in_flight = f.peak_in_flight,
                           .wall_us = clock_mono_us() - start_us,
                           .cpu_us = clock_cpu_us() - cpu_start_us,
@@ -187,7 +199,7 @@ out:
 
 int cmd_run(int argc, char **argv, struct err *err)
 {
-    struct run_options o = {.fail_over = NAN, .temperature = -1};
+    struct run_options o = {.fail_over = NAN, .certify = NAN, .temperature = -1};
     struct opt_list operands = {0};
     int rc = cmd_options("run [options]",
                          "Plays tool-calling sessions against an OpenAI-compatible chat endpoint, "

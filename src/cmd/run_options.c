@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "json.h"
+#include "rate.h"
+
+#define MOST_SESSIONS 10000000
 
 #define AT(field) offsetof(struct run_options, field)
 
@@ -40,8 +43,8 @@ const struct opt run_option_table[] = {
     {"preflight", NULL, 0, OPT_BOOL, AT(preflight), NULL, "yes", 0, 0, NULL, NULL,
      "do not send a tiny completion first"},
 
-    {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, 10000000, NULL, "Load",
-     "sessions to play"},
+    {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, MOST_SESSIONS, NULL,
+     "Load", "sessions to play"},
     {"concurrency", "max-concurrency", 'c', OPT_LONG, AT(concurrency), "N", "10", 1, 100000, NULL,
      NULL, "sessions in flight: a finished one is replaced until all have started"},
     {"rounds", "max-turns", 'r', OPT_LONG, AT(rounds), "N", "0", 0, 10000, NULL, NULL,
@@ -88,6 +91,14 @@ const struct opt run_option_table[] = {
     {"fail-over", NULL, 0, OPT_RATE, AT(fail_over), "RATE", NULL, 0, 0, NULL, NULL,
      "exit 1 if the 95 % interval lies above this rate, 0 if below, 4 if it holds it (default: "
      "exit 1 on any corruption)"},
+    {"until", NULL, 0, OPT_TEXT, AT(until), NULL, "played", 0, 0, "played|decided", NULL,
+     "end when all sessions are played, or when a sequential test of --p0 against --p1 has decided "
+     "(exit 0, 1, or 4 if it has not)"},
+    {"p0", NULL, 0, OPT_RATE, AT(p0), "RATE", "1%", 0, 0, NULL, NULL,
+     "acceptable rate of that test"},
+    {"p1", NULL, 0, OPT_RATE, AT(p1), "RATE", "10%", 0, 0, NULL, NULL, "rate that it should catch"},
+    {"certify", NULL, 0, OPT_RATE, AT(certify), "RATE", NULL, 0, 0, NULL, NULL,
+     "play as many sessions as rule this rate out if all are clean"},
     {"max-errors", NULL, 0, OPT_RATE, AT(max_errors), "RATE", "20%", 0, 0, NULL, NULL,
      "exit 3 if more sessions than this ended in an error"},
     {"min-sessions", NULL, 0, OPT_LONG, AT(min_sessions), "N", "1", 1, 10000000, NULL, NULL,
@@ -163,6 +174,17 @@ int run_options_check(struct run_options *o, struct err *err)
                        "--base-url");
     if (o->base_url && o->ledger)
         return err_set(err, STATUS_USAGE, "'--ledger' is written by the built-in endpoint only");
+    if (strcmp(o->until, "decided") == 0 && !(o->p0 > 0 && o->p0 < o->p1 && o->p1 < 1))
+        return err_set(err, STATUS_USAGE, "'--p0 %g --p1 %g': expected 0 < p0 < p1 < 1", o->p0,
+                       o->p1);
+    if (!isnan(o->certify)) {
+        double n = rate_zero_failure_n(o->certify, 0.95);
+        if (!(n <= MOST_SESSIONS))
+            return err_set(err, STATUS_USAGE,
+                           "'--certify %g': expected a rate from 0.000001 to below 1", o->certify);
+        o->sessions = (long)n;
+        o->min_sessions = o->sessions;
+    }
     if (o->only > o->sessions)
         o->sessions = o->only;
     long shard, shards;

@@ -26,7 +26,8 @@ struct run_options {
     const char *label, *db, *output;
     struct opt_list tags;
     /* verdict */
-    double fail_over, max_errors;
+    double fail_over, max_errors, p0, p1, certify;
+    const char *until;
     long min_sessions;
     /* the built-in endpoint */
     struct opt_list faults;

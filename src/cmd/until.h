@@ -1,0 +1,34 @@
+/* until.h - a run that ends when its answer is clear: Wald's sequential test over its sessions. */
+#ifndef UNTIL_H
+#define UNTIL_H
+
+#include <stdbool.h>
+
+#include "err.h"
+#include "sprt.h"
+#include "words.h"
+
+struct store;
+
+struct until {
+    struct sprt test;
+    signed char
+        *outcomes; /* by place in the start order: 0 unknown, 1 clean, 2 corrupted, 3 error */
+    long n, next;
+};
+
+/* For a run of `sessions` sessions, which is the cap: beyond it the test is undecided. */
+void until_init(struct until *u, double p0, double p1, long sessions);
+void until_release(struct until *u);
+
+/* A session's outcome, in any order; the test takes them in start order, since corrupted sessions
+ * end early. Errors are left out. True once it has decided. */
+bool until_add(struct until *u, long start_order, enum verdict_class class);
+
+/* The exit status: pass, corrupt, or undecided. */
+enum exit_status until_status(const struct until *u);
+
+/* What it came to, in words. */
+const char *until_words(const struct until *u);
+
+#endif
