@@ -150,13 +150,25 @@ static int play(const struct run_setup *s, struct store *store, const char *comm
     struct load *l = load_start(&s->settings, err);
     if (!l)
         return -1;
-    int rc = pump(l, store, run, s->options->quiet, err);
-    if (finish_run(l, store, run, cpu_start_us, err) != 0 || rc != 0)
-        return -1;
+    struct until until = {0}, *deciding = NULL;
+    if (strcmp(s->options->until, "decided") == 0) {
+        until_init(&until, s->options->p0, s->options->p1, load_total(l));
+        deciding = &until;
+    }
+    int rc = pump(l, store, run, s->options, deciding, err);
+    if (finish_run(l, store, run, cpu_start_us, deciding, err) != 0)
+        rc = -1;
     struct tally tally;
-    if (read_tally(store, run, &tally, err) != 0 || print_summary(store, run, s->options, err) != 0)
-        return -1;
-    return cmd_stopped() ? cmd_stopped() : (int)run_status(s->options, &tally);
+    if (rc == 0)
+        rc = read_tally(store, run, &tally, err);
+    if (rc == 0)
+        rc = print_summary(store, run, s->options, err);
+    if (rc == 0 && deciding && tally.judged > 0)
+        rc = (int)until_status(deciding);
+    else if (rc == 0)
+        rc = (int)run_status(s->options, &tally);
+    until_release(&until);
+    return rc >= 0 && cmd_stopped() ? cmd_stopped() : rc;
 }
 
 static int preview(const struct run_setup *s, struct err *err)
