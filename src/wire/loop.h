@@ -1,0 +1,53 @@
+/* loop.h - waiting for sockets and times: epoll, a heap of timers, a way to be woken. Inside wire
+ * only; owned by one thread. */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct loop;
+
+enum loop_want { LOOP_NONE = 0, LOOP_READ = 1, LOOP_WRITE = 2, LOOP_BROKEN = 4 };
+
+/* `what`: LOOP_READ, LOOP_WRITE, LOOP_BROKEN in any combination. */
+typedef void loop_ready(void *arg, int fd, unsigned what);
+typedef void loop_fire(void *arg, int64_t now_us);
+
+/* Part of whoever needs it; zeroed but for `fire` and `arg`. May move only while it is not set. */
+struct loop_timer {
+    loop_fire *fire;
+    void *arg;
+    int64_t at_us;
+    size_t place; /* in the heap, from 1; 0 = not set */
+};
+
+struct loop *loop_new(loop_ready *ready, struct err *err);
+void loop_free(struct loop *l); /* timers still set are forgotten */
+
+/* Watches `fd` for LOOP_READ and LOOP_WRITE from now on; LOOP_NONE ends that, and must be said
+ * before the descriptor is closed or as soon as it was. False if the kernel refuses. */
+bool loop_watch(struct loop *l, int fd, unsigned want, void *arg);
+
+/* Sets or moves a timer. A timer that is due fires once, from loop_run(). */
+void loop_set(struct loop *l, struct loop_timer *t, int64_t at_us);
+void loop_unset(struct loop *l, struct loop_timer *t);
+struct loop_timer *loop_any_timer(const struct loop *l); /* NULL if none is set */
+
+/* Waits up to `wait_us` for something, then handles all that is ready and due. */
+void loop_run(struct loop *l, int64_t wait_us);
+
+int64_t loop_now_us(const struct loop *l);  /* when the handler that is running was called */
+int64_t loop_late_us(const struct loop *l); /* how late that was */
+
+/* Makes a waiting loop_run() return soon; from any thread. */
+void loop_wake(struct loop *l);
+
+/* Quantile q of the lateness of all handling so far, as the upper end of a bucket that is at most
+ * an eighth of its value wide; 0 if there was none. */
+int64_t loop_lateness_us(const struct loop *l, double q);
+
+#endif
