@@ -161,6 +161,32 @@ static bool died_before_any_byte(const struct exchange *x, CURLcode rc)
 
 /* --- what libcurl calls --- */
 
+static int64_t earlier(int64_t a, int64_t from, int64_t limit)
+{
+    return limit && from + limit < a ? from + limit : a;
+}
+
+/* The next moment at which a limit could be passed, as far as is known now. */
+static void set_timer(struct exchange *x)
+{
+    const struct endpoint *ep = x->http->ep;
+    const struct reply *r = x->r;
+    int64_t at = earlier(INT64_MAX, x->start_us, ep->timeout_us);
+    if (r->first_byte_us) {
+        at = earlier(at, x->last_byte_us, ep->idle_timeout_us);
+    } else {
+        curl_off_t connected = 0;
+        curl_easy_getinfo(x->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+        at = earlier(at, r->sent_us, ep->ttft_timeout_us);
+        if (!connected)
+            at = earlier(at, r->sent_us, ep->connect_timeout_us);
+    }
+    if (x->grace_us && x->grace_us < at)
+        at = x->grace_us;
+    if (at < INT64_MAX)
+        loop_set(x->http->loop, &x->timer, at);
+}
+
 static void begin(struct exchange *x)
 {
     long status = 0;
@@ -182,9 +208,11 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
     if (x->ended)
         return len + 1; /* any wrong count ends the transfer */
     begin(x);
-    if (!r->first_byte_us && len)
-        r->first_byte_us = now;
+    bool first = !r->first_byte_us;
+    r->first_byte_us = first ? now : r->first_byte_us;
     x->last_byte_us = now;
+    if (first) /* the idle limit may be the nearest one now; later bytes only move it away */
+        set_timer(x);
     r->max_late_us = late > r->max_late_us ? late : r->max_late_us;
     evidence_body(r, data, len, now);
     if (decoder_feed(x->decoder, data, len, now) < 0) {
@@ -193,8 +221,7 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
     }
     if (r->done && r->stream && !x->grace_us) {
         x->grace_us = now + DONE_GRACE_US;
-        if (!x->timer.place || x->timer.at_us > x->grace_us)
-            loop_set(x->http->loop, &x->timer, x->grace_us);
+        set_timer(x);
     }
     return len;
 }
@@ -360,32 +387,6 @@ static struct exchange *new_exchange(struct http *h)
     curl_easy_setopt(x->easy, CURLOPT_PREREQFUNCTION, on_request);
     curl_easy_setopt(x->easy, CURLOPT_PREREQDATA, x);
     return x;
-}
-
-static int64_t earlier(int64_t a, int64_t from, int64_t limit)
-{
-    return limit && from + limit < a ? from + limit : a;
-}
-
-/* The next moment at which a limit could be passed, as far as is known now. */
-static void set_timer(struct exchange *x)
-{
-    const struct endpoint *ep = x->http->ep;
-    const struct reply *r = x->r;
-    int64_t at = earlier(INT64_MAX, x->start_us, ep->timeout_us);
-    if (r->first_byte_us) {
-        at = earlier(at, x->last_byte_us, ep->idle_timeout_us);
-    } else {
-        curl_off_t connected = 0;
-        curl_easy_getinfo(x->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-        at = earlier(at, r->sent_us, ep->ttft_timeout_us);
-        if (!connected)
-            at = earlier(at, r->sent_us, ep->connect_timeout_us);
-    }
-    if (x->grace_us && x->grace_us < at)
-        at = x->grace_us;
-    if (at < INT64_MAX)
-        loop_set(x->http->loop, &x->timer, at);
 }
 
 static void start(struct exchange *x, bool fresh)
