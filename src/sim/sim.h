@@ -24,8 +24,10 @@ struct sim_options {
     size_t n_scenarios;
     const char *const *faults; /* rules, see sim_fault_help() */
     size_t n_faults;
-    uint64_t seed;           /* which sessions a rule hits */
-    const char *boot;        /* name of this server start; NULL: made from the seed */
+    uint64_t seed;              /* which sessions a rule hits */
+    const char *boot;           /* name of this server start; NULL: made from the seed */
+    const char *const *factors; /* "NAME=VALUE": settings that rules may ask about */
+    size_t n_factors;
     const char *model;       /* NULL: "sim-1" */
     const char *ledger;      /* file to append to; NULL: memory only */
     const char *api_key;     /* demanded if not NULL */
