@@ -73,6 +73,8 @@ SELECT (SELECT sessions FROM runs WHERE run = :run) AS asked, stored, warmup,
        rate_high(corrupted, judged) AS high,
        rate_bound(corrupted, judged) AS bound,
        rate_text(corrupted, judged) AS text,
+       printf('CORRUPTION sessions: %d/%d = %s  (leak=%d no_tool=%d error=%d ok=%d)', corrupted,
+              judged, percent_text(corrupted, judged), leak, no_tool, error, ok) AS headline,
        steady_corrupted, steady_judged,
        rate_low(steady_corrupted, steady_judged) AS steady_low,
        rate_bound(steady_corrupted, steady_judged) AS steady_bound,
@@ -117,9 +119,9 @@ WITH metric(number, name, n, q) AS (
     UNION ALL SELECT 3, 'gap', n_gap, gap FROM round_scan
     UNION ALL SELECT 4, 'round', n_round, round FROM round_scan
 )
-SELECT name, n, json_extract(q, '$[0]') AS p50_us,
-       CASE WHEN n >= 59 THEN json_extract(q, '$[1]') END AS p95_us,
-       CASE WHEN n >= 299 THEN json_extract(q, '$[2]') END AS p99_us,
+SELECT name, n, round(json_extract(q, '$[0]'), 1) AS p50_us,
+       CASE WHEN n >= 59 THEN round(json_extract(q, '$[1]'), 1) END AS p95_us,
+       CASE WHEN n >= 299 THEN round(json_extract(q, '$[2]'), 1) END AS p99_us,
        json_extract(q, '$[3]') AS max_us
 FROM metric WHERE n > 0 ORDER BY number
 

@@ -46,21 +46,53 @@ static struct cell read_cell(const struct query *q, int column)
     return c;
 }
 
+static void add_row(struct section *s, const struct query *q)
+{
+    size_t base = s->n_rows++ * s->n_columns;
+    for (size_t i = 0; i < s->n_columns; i++) {
+        s->cells = mem_grow(s->cells, &s->cells_cap, base + i, sizeof *s->cells);
+        s->cells[base + i] = read_cell(q, (int)i);
+    }
+}
+
 static int read_rows(struct section *s, struct query *q, struct err *err)
 {
     int more;
     while ((more = query_step(q, err)) == 1) {
         if (s->n_rows >= FIGURES_MAX_ROWS)
-            return err_set(err, STATUS_USAGE, "'%s' gives more than %d rows", s->name,
+            return err_set(err, STATUS_USAGE, "more than %d rows: only CSV and JSON have no limit",
                            FIGURES_MAX_ROWS);
-        size_t base = s->n_rows * s->n_columns;
-        for (size_t i = 0; i < s->n_columns; i++) {
-            s->cells = mem_grow(s->cells, &s->cells_cap, base + i, sizeof *s->cells);
-            s->cells[base + i] = read_cell(q, (int)i);
-        }
-        s->n_rows++;
+        add_row(s, q);
     }
     return more;
+}
+
+static struct section section_for(const struct query *q, const char *name)
+{
+    struct section s = {.name = mem_str(name), .n_columns = (size_t)query_columns(q)};
+    s.columns = mem_zero(s.n_columns, sizeof *s.columns);
+    s.forms = mem_zero(s.n_columns, sizeof *s.forms);
+    for (size_t i = 0; i < s.n_columns; i++)
+        add_column(&s, i, query_name(q, (int)i));
+    return s;
+}
+
+static void forget_rows(struct section *s)
+{
+    for (size_t i = 0; i < s->n_rows * s->n_columns; i++)
+        free(s->cells[i].text);
+    s->n_rows = 0;
+}
+
+static void section_release(struct section *s)
+{
+    forget_rows(s);
+    for (size_t i = 0; i < s->n_columns; i++)
+        free(s->columns[i]);
+    free(s->cells);
+    free(s->columns);
+    free(s->forms);
+    free(s->name);
 }
 
 static struct query *start(struct store *s, const char *sql, const struct binding *bindings,
@@ -84,12 +116,35 @@ int figures_add(struct figures *f, struct store *s, const char *name, const char
         return -1;
     f->sections = mem_grow(f->sections, &f->cap, f->n, sizeof *f->sections);
     struct section *new = &f->sections[f->n++];
-    *new = (struct section){.name = mem_str(name), .n_columns = (size_t)query_columns(q)};
-    new->columns = mem_zero(new->n_columns, sizeof *new->columns);
-    new->forms = mem_zero(new->n_columns, sizeof *new->forms);
-    for (size_t i = 0; i < new->n_columns; i++)
-        add_column(new, i, query_name(q, (int)i));
+    *new = section_for(q, name);
     int rc = read_rows(new, q, err);
+    query_free(q);
+    return rc;
+}
+
+int figures_stream(struct store *s, const char *sql, const struct binding *bindings,
+                   size_t n_bindings, int (*row)(void *arg, const struct section *s), void *arg,
+                   struct err *err)
+{
+    struct query *q = start(s, sql, bindings, n_bindings, err);
+    if (!q)
+        return -1;
+    struct section one = section_for(q, "rows");
+    bool any = false;
+    int rc = 0, more;
+    while (rc == 0 && (more = query_step(q, err)) != 0) {
+        if (more < 0) {
+            rc = -1;
+            break;
+        }
+        any = true;
+        add_row(&one, q);
+        rc = row(arg, &one);
+        forget_rows(&one);
+    }
+    if (rc == 0 && !any)
+        rc = row(arg, &one);
+    section_release(&one);
     query_free(q);
     return rc;
 }
@@ -140,18 +195,6 @@ static int run_part(struct figures *f, struct store *s, const struct part *p,
     return rc;
 }
 
-static void section_release(struct section *s)
-{
-    for (size_t i = 0; i < s->n_rows * s->n_columns; i++)
-        free(s->cells[i].text);
-    for (size_t i = 0; i < s->n_columns; i++)
-        free(s->columns[i]);
-    free(s->cells);
-    free(s->columns);
-    free(s->forms);
-    free(s->name);
-}
-
 int figures_read(struct figures *f, struct store *s, const char *file,
                  const struct binding *bindings, size_t n_bindings, struct err *err)
 {
@@ -159,6 +202,8 @@ int figures_read(struct figures *f, struct store *s, const char *file,
     if (!report)
         return err_set(err, STATUS_USAGE, "there is no report '%s'", file);
     const char *text = report->data;
+    if (!next_mark(text))
+        return figures_add(f, s, "rows", text, bindings, n_bindings, err);
     struct part part;
     while (next_part(&text, &part)) {
         if (run_part(f, s, &part, bindings, n_bindings, err) < 0)

@@ -51,11 +51,18 @@ struct binding {
 };
 
 /* Rows of one section beyond this are an error, not memory. */
-#define FIGURES_MAX_ROWS 2000000
+#define FIGURES_MAX_ROWS 200000
 
 /* Runs all statements of the embedded file, e.g. "reports/summary.sql". `f` is zeroed. */
 int figures_read(struct figures *f, struct store *s, const char *file,
                  const struct binding *bindings, size_t n_bindings, struct err *err) MUST_CHECK;
+
+/* Runs one statement and calls `row` with each row of its result, as the only one of a section; not
+ * 0 from `row` ends it and is returned. Without any row, `row` is called once with n_rows 0. For
+ * results that need not be kept. */
+int figures_stream(struct store *s, const char *sql, const struct binding *bindings,
+                   size_t n_bindings, int (*row)(void *arg, const struct section *s), void *arg,
+                   struct err *err) MUST_CHECK;
 
 /* Runs one statement as a section of that name. */
 int figures_add(struct figures *f, struct store *s, const char *name, const char *sql,

@@ -39,6 +39,30 @@ struct report_filter {
 int report_list(struct store *s, const struct report_filter *filter,
                 const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
 
+enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
+
+struct binding;
+
+/* Either a statement or a shipped report. */
+struct report_query {
+    const char *sql;     /* one statement */
+    const char *report;  /* "summary" */
+    const char *section; /* of the report; NULL = all */
+    const struct binding *bindings;
+    size_t n_bindings;
+    enum query_form form;
+    int (*flush)(void *arg, const struct buf *out, struct err *err); /* takes long results piece by
+                                                                        piece; or NULL */
+    void *arg;
+};
+
+int report_query(struct store *s, const struct report_query *request,
+                 const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
+
+/* The shipped reports and the SQL functions, each with what it is. They can't fail. */
+void report_names(struct buf *out);
+void report_functions(const struct report_style *style, struct buf *out);
+
 /* 0 if the database has the run; else an error of status 2 that says which it has. */
 int report_check_run(struct store *s, long run, struct err *err) MUST_CHECK;
 

@@ -45,16 +45,12 @@ static void headline(const struct view *v)
 {
     const struct section *c = figures_get(v->f, "counts");
     long corrupted = figures_long(c, 0, "corrupted"), judged = figures_long(c, 0, "judged");
+    const char *whole = figures_text(c, 0, "headline"), *counts = strstr(whole, "  (");
     struct buf text = BUF_INIT;
-    buf_addf(&text, "CORRUPTION sessions: %ld/%ld = %s", corrupted, judged,
-             figures_text(c, 0, "percent"));
-    text_paint(v->out, v->style,
-               corrupted ? PAINT_BAD
-               : judged  ? PAINT_GOOD
-                         : PAINT_WARN,
+    buf_add(&text, whole, counts ? (size_t)(counts - whole) : strlen(whole));
+    text_paint(v->out, v->style, corrupted ? PAINT_BAD : judged ? PAINT_GOOD : PAINT_WARN,
                buf_str(&text));
-    buf_addf(v->out, "  (leak=%ld no_tool=%ld error=%ld ok=%ld)\n", figures_long(c, 0, "leak"),
-             figures_long(c, 0, "no_tool"), figures_long(c, 0, "error"), figures_long(c, 0, "ok"));
+    buf_addf(v->out, "%s\n", counts ? counts : "");
     buf_clear(&text);
     if (judged) {
         buf_addf(&text, "%s%s", figures_text(c, 0, "text"),
