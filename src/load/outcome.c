@@ -141,6 +141,7 @@ static void add_finding(struct outcome *o, int round, const struct reply *r, con
                                 .reason = reason_name(s->reason),
                                 .level = s->level == LEVEL_DAMAGE ? "damage" : "suspect",
                                 .channel = channel_name(s->channel),
+                                .excerpt_offset = from < text.len ? (long)from : 0,
                                 .offset = (long)s->offset,
                                 .length = (long)s->len,
                                 .call = s->call,

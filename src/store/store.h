@@ -59,6 +59,7 @@ struct finding_row {
     int round;
     const char *class, *reason, *level, *channel, *rule, *note;
     struct span excerpt;             /* up to 240 bytes around it */
+    long excerpt_offset;             /* of the excerpt's first byte in the channel's text */
     long offset, length, call;       /* call -1 = none */
     long owner_session, owner_round; /* for foreign; 0 = none */
 };

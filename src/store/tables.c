@@ -122,6 +122,7 @@ static const struct column findings[] = {
     ROW(finding_row, "owner_session", COL_LONG, owner_session),
     ROW(finding_row, "owner_round", COL_LONG, owner_round),
     ROW(finding_row, "excerpt", COL_BLOB, excerpt),
+    ROW(finding_row, "excerpt_offset", COL_LONG, excerpt_offset),
 };
 
 static const struct column evidence[] = {
