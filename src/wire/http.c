@@ -6,7 +6,6 @@
  * exchanges spreads them over several. */
 #include "http.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,32 +14,24 @@
 #include "decode.h"
 #include "endpoint.h"
 #include "evidence.h"
+#include "http_easy.h"
+#include "http_multi.h"
+#include "limits.h"
 #include "loop.h"
 #include "mem.h"
 #include "reply.h"
-#include "utf8.h"
 
 #define RECEIVE_BYTES  16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES     16384L
 #define MAX_MULTIS     16
-#define PER_MULTI      64         /* exchanges in flight from which another multi pays */
-#define SPARE_CONNECTS 4          /* per multi, beyond the exchanges in flight */
-#define MAX_IDLE_EASY  4096       /* easy handles kept for later */
-#define DONE_GRACE_US  2000000    /* a stream may stay open after [DONE] for so long */
-#define GET_CAP        (1u << 20) /* bytes of a probe's answer */
-#define DNS_CACHE_S    300L
-
-struct multi {
-    struct http *http;
-    CURLM *curl;
-    struct loop_timer timer;
-    long in_flight;
-};
+#define PER_MULTI      64   /* exchanges in flight from which another multi pays */
+#define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
+#define MAX_IDLE_EASY  4096 /* easy handles kept for later */
 
 struct exchange {
     struct http *http;
     CURL *easy;
-    struct multi *multi;
+    struct http_multi *multi;
     struct exchange *prev, *next; /* in flight; or the next idle one */
     struct loop_timer timer;
     struct span body;
@@ -50,7 +41,7 @@ struct exchange {
     void *arg;
     struct curl_slist header; /* the exchange's own line, before those that all share */
     char *header_text;
-    int64_t start_us, last_byte_us, grace_us;
+    int64_t start_us, last_byte_us, done_at_us;
     size_t header_bytes;
     int tries;  /* connections that this attempt was put on */
     bool began; /* the decoder knows status and type */
@@ -62,21 +53,13 @@ struct exchange {
 struct http {
     const struct endpoint *ep;
     struct loop *loop;
-    struct multi multis[MAX_MULTIS];
+    struct http_multi multis[MAX_MULTIS];
     int n_multis, n_in_flight;
     CURLSH *share;
     struct curl_slist *headers;
     struct exchange *first, *idle;
     int n_idle;
     bool any_cancelled;
-};
-
-/* A caller's tick. */
-struct tick {
-    struct loop_timer timer;
-    struct loop *loop;
-    http_tick *tick;
-    void *arg;
 };
 
 int http_global_init(struct err *err)
@@ -101,88 +84,32 @@ static void set_end(struct exchange *x, enum exchange_end end, const char *detai
     snprintf(x->r->end_detail, sizeof x->r->end_detail, "%s", detail);
 }
 
-static void set_limit(struct exchange *x, enum exchange_end end, const char *what, int64_t limit_us)
-{
-    char detail[80];
-    snprintf(detail, sizeof detail, "%s %.3g s", what, (double)limit_us / 1e6);
-    set_end(x, end, detail);
-}
-
-static const struct end_row {
-    CURLcode code;
-    enum exchange_end end;
-} end_rows[] = {
-    {CURLE_OK, END_CLEAN},
-    {CURLE_COULDNT_RESOLVE_HOST, END_CONNECT},
-    {CURLE_COULDNT_RESOLVE_PROXY, END_CONNECT},
-    {CURLE_COULDNT_CONNECT, END_CONNECT},
-    {CURLE_PROXY, END_CONNECT},
-    {CURLE_OPERATION_TIMEDOUT, END_CONNECT}, /* libcurl's own limit on connecting only */
-    {CURLE_INTERFACE_FAILED, END_CONNECT},
-    {CURLE_SSL_CONNECT_ERROR, END_TLS},
-    {CURLE_PEER_FAILED_VERIFICATION, END_TLS},
-    {CURLE_SSL_CERTPROBLEM, END_TLS},
-    {CURLE_SSL_CIPHER, END_TLS},
-    {CURLE_SSL_CACERT_BADFILE, END_TLS},
-    {CURLE_SSL_ISSUER_ERROR, END_TLS},
-    {CURLE_SSL_CLIENTCERT, END_TLS},
-    {CURLE_SSL_ENGINE_INITFAILED, END_TLS},
-    {CURLE_USE_SSL_FAILED, END_TLS},
-    {CURLE_PARTIAL_FILE, END_CUT},
-    {CURLE_RECV_ERROR, END_CUT},
-    {CURLE_SEND_ERROR, END_CUT},
-    {CURLE_GOT_NOTHING, END_CUT},
-    {CURLE_HTTP2_STREAM, END_CUT},
-    {CURLE_SSL_SHUTDOWN_FAILED, END_CUT},
-    {CURLE_OUT_OF_MEMORY, END_TOO_LARGE}, /* how libcurl refuses one endless header line */
-};
-
-static enum exchange_end end_of(const struct exchange *x, CURLcode rc)
-{
-    enum exchange_end end = END_PROTOCOL;
-    for (size_t i = 0; i < sizeof end_rows / sizeof end_rows[0]; i++)
-        if (end_rows[i].code == rc)
-            end = end_rows[i].end;
-    /* libcurl has one code for a lost connection and for chunks that are none */
-    if (rc == CURLE_RECV_ERROR && strstr(x->why, "hunk"))
-        return END_PROTOCOL;
-    if (rc == CURLE_RECV_ERROR && strstr(x->why, "response headers"))
-        return END_TOO_LARGE;
-    if (rc == CURLE_RECV_ERROR && strstr(x->why, "CONNECT"))
-        return END_CONNECT;
-    return end;
-}
-
 static bool died_before_any_byte(const struct exchange *x, CURLcode rc)
 {
-    return !x->header_bytes && !x->r->first_byte_us &&
-           (rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING);
+    return !x->header_bytes && !x->r->first_byte_us && http_easy_lost(rc);
 }
 
 /* --- what libcurl calls --- */
 
-static int64_t earlier(int64_t a, int64_t from, int64_t limit)
+static struct limit_times times_of(const struct exchange *x)
 {
-    return limit && from + limit < a ? from + limit : a;
+    const struct reply *r = x->r;
+    curl_off_t connected = 1;
+    if (!r->first_byte_us)
+        curl_easy_getinfo(x->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    return (struct limit_times){.start_us = x->start_us,
+                                .sent_us = r->sent_us,
+                                .first_byte_us = r->first_byte_us,
+                                .last_byte_us = x->last_byte_us,
+                                .done_at_us = x->done_at_us,
+                                .connected = connected > 0};
 }
 
-/* The next moment at which a limit could be passed, as far as is known now. */
+/* For the next moment at which a limit could pass, as far as is known now. */
 static void set_timer(struct exchange *x)
 {
-    const struct endpoint *ep = x->http->ep;
-    const struct reply *r = x->r;
-    int64_t at = earlier(INT64_MAX, x->start_us, ep->timeout_us);
-    if (r->first_byte_us) {
-        at = earlier(at, x->last_byte_us, ep->idle_timeout_us);
-    } else {
-        curl_off_t connected = 0;
-        curl_easy_getinfo(x->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-        at = earlier(at, r->sent_us, ep->ttft_timeout_us);
-        if (!connected)
-            at = earlier(at, r->sent_us, ep->connect_timeout_us);
-    }
-    if (x->grace_us && x->grace_us < at)
-        at = x->grace_us;
+    struct limit_times times = times_of(x);
+    int64_t at = limits_next(x->http->ep, &times);
     if (at < INT64_MAX)
         loop_set(x->http->loop, &x->timer, at);
 }
@@ -219,8 +146,8 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
         x->ended = true;
         return len + 1;
     }
-    if (r->done && r->stream && !x->grace_us) {
-        x->grace_us = now + DONE_GRACE_US;
+    if (r->done && r->stream && !x->done_at_us) {
+        x->done_at_us = now;
         set_timer(x);
     }
     return len;
@@ -260,101 +187,7 @@ static int on_request(void *arg, char *peer_ip, char *own_ip, int peer_port, int
     return CURL_PREREQFUNC_OK;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
-{
-    struct multi *m = arg;
-    (void)easy, (void)socket_arg;
-    unsigned want = what == CURL_POLL_IN      ? LOOP_READ
-                    : what == CURL_POLL_OUT   ? LOOP_WRITE
-                    : what == CURL_POLL_INOUT ? LOOP_READ | LOOP_WRITE
-                                              : LOOP_NONE;
-    return loop_watch(m->http->loop, fd, want, m) ? 0 : -1;
-}
-
-static int on_timeout(CURLM *curl, long timeout_ms, void *arg)
-{
-    struct multi *m = arg;
-    (void)curl;
-    if (timeout_ms < 0)
-        loop_unset(m->http->loop, &m->timer);
-    else
-        loop_set(m->http->loop, &m->timer, clock_mono_us() + timeout_ms * 1000);
-    return 0;
-}
-
 /* --- starting --- */
-
-static void set_tls(CURL *easy, const struct endpoint *ep)
-{
-    if (ep->cacert)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, ep->cacert);
-    if (ep->cert)
-        curl_easy_setopt(easy, CURLOPT_SSLCERT, ep->cert);
-    if (ep->cert_key)
-        curl_easy_setopt(easy, CURLOPT_SSLKEY, ep->cert_key);
-    if (ep->insecure) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-}
-
-/* What every request to the endpoint has, whatever its route. */
-static void set_common(CURL *easy, const struct endpoint *ep)
-{
-    long version = CURL_HTTP_VERSION_1_1;
-    if (ep->http2) /* without TLS there is nothing to agree on a version with */
-        version = strncmp(ep->url, "https", 5) == 0 ? CURL_HTTP_VERSION_2TLS
-                                                    : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, ep->http2 ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "toolstorm/" TOOLSTORM_VERSION);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
-    if (ep->proxy)
-        curl_easy_setopt(easy, CURLOPT_PROXY, ep->proxy);
-    if (ep->unix_socket)
-        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, ep->unix_socket);
-    set_tls(easy, ep);
-}
-
-static struct curl_slist *add_header(struct curl_slist *list, const char *line)
-{
-    struct curl_slist *longer = curl_slist_append(list, line);
-    if (!longer)
-        abort();
-    return longer;
-}
-
-static bool user_sends(const struct endpoint *ep, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; i < ep->n_headers; i++)
-        if (curl_strnequal(ep->headers[i], name, n) && ep->headers[i][n] == ':')
-            return true;
-    return false;
-}
-
-static struct curl_slist *common_headers(const struct endpoint *ep, bool post)
-{
-    struct curl_slist *list = NULL;
-    if (post && !user_sends(ep, "Content-Type"))
-        list = add_header(list, "Content-Type: application/json");
-    if (post)
-        list = add_header(list, "Expect:"); /* no round trip before long bodies */
-    if (ep->api_key && !user_sends(ep, "Authorization")) {
-        char *line = mem_printf("Authorization: Bearer %s", ep->api_key);
-        list = add_header(list, line);
-        free(line);
-    }
-    for (size_t i = 0; i < ep->n_headers; i++)
-        list = add_header(list, ep->headers[i]);
-    return list;
-}
 
 static void check_limits(void *arg, int64_t now_us);
 
@@ -368,11 +201,8 @@ static struct exchange *new_exchange(struct http *h)
     }
     x = mem_zero(1, sizeof *x);
     x->http = h;
-    x->easy = curl_easy_init();
-    if (!x->easy)
-        abort();
+    x->easy = http_easy_new(h->ep);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
-    set_common(x->easy, h->ep);
     curl_easy_setopt(x->easy, CURLOPT_URL, h->ep->url);
     curl_easy_setopt(x->easy, CURLOPT_POST, 1L);
     curl_easy_setopt(x->easy, CURLOPT_SHARE, h->share);
@@ -392,7 +222,7 @@ static struct exchange *new_exchange(struct http *h)
 static void start(struct exchange *x, bool fresh)
 {
     struct http *h = x->http;
-    struct multi *best = &h->multis[0];
+    struct http_multi *best = &h->multis[0];
     for (int i = 1; i < h->n_multis; i++)
         if (h->multis[i].in_flight < best->in_flight)
             best = &h->multis[i];
@@ -418,7 +248,7 @@ struct exchange *http_post(struct http *h, struct span body, const char *extra_h
     x->header_text = mem_str(extra_header);
     x->header = (struct curl_slist){.data = x->header_text, .next = h->headers};
     x->header_bytes = 0;
-    x->last_byte_us = x->grace_us = 0;
+    x->last_byte_us = x->done_at_us = 0;
     x->began = x->ended = x->cancelled = false;
     curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, extra_header ? &x->header : h->headers);
     curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
@@ -484,8 +314,9 @@ static void read_facts(struct exchange *x)
                  header->value);
 }
 
-static void finish(struct exchange *x, CURLcode rc)
+static void finish(void *owner, CURLcode rc)
 {
+    struct exchange *x = owner;
     struct http *h = x->http;
     struct reply *r = x->r;
     read_facts(x);
@@ -501,7 +332,7 @@ static void finish(struct exchange *x, CURLcode rc)
     if (r->retries && died_before_any_byte(x, rc))
         set_end(x, END_CONNECT, "two connections died before any byte");
     if (rc != CURLE_OK)
-        set_end(x, end_of(x, rc), x->why[0] ? x->why : curl_easy_strerror(rc));
+        set_end(x, http_easy_end(rc, x->why), x->why[0] ? x->why : curl_easy_strerror(rc));
     r->done_us = loop_now_us(h->loop);
     decoder_end(x->decoder);
     evidence_redact(r, h->ep);
@@ -515,80 +346,20 @@ static void finish(struct exchange *x, CURLcode rc)
 static void check_limits(void *arg, int64_t now_us)
 {
     struct exchange *x = arg;
-    const struct endpoint *ep = x->http->ep;
-    struct reply *r = x->r;
-    curl_off_t connected = 0;
-    curl_easy_getinfo(x->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-    if (x->grace_us && now_us >= x->grace_us) {
-        r->quirks |= QUIRK_BIT(open_after_done);
-        set_end(x, END_CLEAN, "");
-    } else if (ep->timeout_us && now_us - x->start_us >= ep->timeout_us) {
-        set_limit(x, END_TIMEOUT, "round limit", ep->timeout_us);
-    } else if (r->first_byte_us) {
-        if (ep->idle_timeout_us && now_us - x->last_byte_us >= ep->idle_timeout_us)
-            set_limit(x, END_STALL_IDLE, "no byte for", ep->idle_timeout_us);
-    } else if (ep->ttft_timeout_us && now_us - r->sent_us >= ep->ttft_timeout_us) {
-        set_limit(x, connected ? END_STALL_FIRST : END_CONNECT,
-                  connected ? "no first byte within" : "no connection within", ep->ttft_timeout_us);
-    } else if (!connected && ep->connect_timeout_us &&
-               now_us - r->sent_us >= ep->connect_timeout_us) {
-        set_limit(x, END_CONNECT, "no connection within", ep->connect_timeout_us);
-    }
-    if (x->ended)
-        finish(x, CURLE_OK);
-    else
+    struct limit_times times = times_of(x);
+    enum exchange_end end;
+    char detail[80];
+    if (!limits_passed(x->http->ep, &times, now_us, &end, detail)) {
         set_timer(x);
-}
-
-static void take_messages(struct multi *m)
-{
-    int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(m->curl, &left));) {
-        if (msg->msg != CURLMSG_DONE)
-            continue;
-        struct exchange *x = NULL;
-        CURLcode rc = msg->data.result;
-        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &x);
-        finish(x, rc);
+        return;
     }
-}
-
-static void on_ready(void *arg, int fd, unsigned what)
-{
-    struct multi *m = arg;
-    int running, mask = (what & LOOP_READ ? CURL_CSELECT_IN : 0) |
-                        (what & LOOP_WRITE ? CURL_CSELECT_OUT : 0) |
-                        (what & LOOP_BROKEN ? CURL_CSELECT_ERR : 0);
-    curl_multi_socket_action(m->curl, fd, mask, &running);
-    take_messages(m);
-}
-
-static void on_multi_timer(void *arg, int64_t now_us)
-{
-    struct multi *m = arg;
-    int running;
-    (void)now_us;
-    curl_multi_socket_action(m->curl, CURL_SOCKET_TIMEOUT, 0, &running);
-    take_messages(m);
+    if (end == END_CLEAN)
+        x->r->quirks |= QUIRK_BIT(open_after_done);
+    set_end(x, end, detail);
+    finish(x, CURLE_OK);
 }
 
 /* --- the loop's life --- */
-
-static bool open_multi(struct http *h, struct multi *m, long max_in_flight)
-{
-    m->http = h;
-    m->timer = (struct loop_timer){.fire = on_multi_timer, .arg = m};
-    m->curl = curl_multi_init();
-    if (!m->curl)
-        return false;
-    long connects = max_in_flight / h->n_multis + SPARE_CONNECTS;
-    curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
-    curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, on_timeout);
-    curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
-    curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, connects);
-    return true;
-}
 
 struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err *err)
 {
@@ -596,11 +367,12 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     h->ep = ep;
     long wanted = max_in_flight / PER_MULTI + 1;
     h->n_multis = wanted > MAX_MULTIS ? MAX_MULTIS : wanted < 1 ? 1 : (int)wanted;
-    h->loop = loop_new(on_ready, err);
+    h->loop = loop_new(http_multi_ready, err);
     h->share = curl_share_init();
+    long connects = max_in_flight / h->n_multis + SPARE_CONNECTS;
     bool ok = h->loop && h->share;
     for (int i = 0; ok && i < h->n_multis; i++)
-        ok = open_multi(h, &h->multis[i], max_in_flight);
+        ok = http_multi_open(&h->multis[i], h->loop, connects, finish);
     if (!ok) {
         err_set(err, STATUS_TOOL, "can't create libcurl's handles");
         http_free(h);
@@ -608,16 +380,8 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     }
     curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-    h->headers = common_headers(ep, true);
+    h->headers = http_easy_headers(ep, true);
     return h;
-}
-
-static void fire_tick(void *arg, int64_t now_us)
-{
-    struct tick t = *(struct tick *)arg;
-    (void)now_us;
-    free(arg);
-    t.tick(t.arg);
 }
 
 void http_free(struct http *h)
@@ -635,12 +399,7 @@ void http_free(struct http *h)
         free(x);
     }
     for (int i = 0; i < h->n_multis; i++)
-        curl_multi_cleanup(h->multis[i].curl);
-    for (struct loop_timer *t; h->loop && (t = loop_any_timer(h->loop));) {
-        loop_unset(h->loop, t);
-        if (t->fire == fire_tick)
-            free(t->arg);
-    }
+        http_multi_close(&h->multis[i]);
     curl_share_cleanup(h->share);
     curl_slist_free_all(h->headers);
     loop_free(h->loop);
@@ -655,9 +414,7 @@ void http_cancel(struct exchange *x)
 
 void http_at(struct http *h, int64_t at_us, http_tick *tick, void *arg)
 {
-    struct tick *t = mem_zero(1, sizeof *t);
-    *t = (struct tick){.timer = {.fire = fire_tick, .arg = t}, .tick = tick, .arg = arg};
-    loop_set(h->loop, &t->timer, at_us);
+    loop_at(h->loop, at_us, tick, arg);
 }
 
 static void finish_cancelled(struct http *h)
@@ -688,40 +445,4 @@ void http_wake(struct http *h)
 int64_t http_lateness_us(const struct http *h, double q)
 {
     return loop_lateness_us(h->loop, q);
-}
-
-/* --- one GET --- */
-
-static size_t on_get_body(char *data, size_t size, size_t n, void *arg)
-{
-    struct buf *out = arg;
-    size_t room = GET_CAP - (out->len < GET_CAP ? out->len : GET_CAP);
-    buf_add(out, data, size * n < room ? size * n : room);
-    return size * n <= room ? size * n : 0;
-}
-
-int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, struct buf *out,
-             char why[160])
-{
-    CURL *easy = curl_easy_init();
-    if (!easy)
-        abort();
-    struct curl_slist *headers = common_headers(ep, false);
-    char detail[CURL_ERROR_SIZE] = "";
-    long status = 0;
-    set_common(easy, ep);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(timeout_us / 1000 + 1));
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, detail);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_get_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, out);
-    CURLcode rc = curl_easy_perform(easy);
-    if (rc == CURLE_OK || rc == CURLE_WRITE_ERROR)
-        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    snprintf(why, 160, "%.159s", rc == CURLE_OK ? "" : detail[0] ? detail : curl_easy_strerror(rc));
-    endpoint_redact(ep, why);
-    curl_easy_cleanup(easy);
-    curl_slist_free_all(headers);
-    return (int)status;
 }

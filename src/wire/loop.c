@@ -29,6 +29,13 @@ struct watch {
     unsigned want;
 };
 
+/* A timer that is nobody's part. */
+struct once {
+    struct loop_timer timer;
+    loop_call *call;
+    void *arg;
+};
+
 struct loop {
     loop_ready *ready;
     int epoll_fd, wake_fd;
@@ -55,19 +62,6 @@ struct loop *loop_new(loop_ready *ready, struct err *err)
         return NULL;
     }
     return l;
-}
-
-void loop_free(struct loop *l)
-{
-    if (!l)
-        return;
-    if (l->epoll_fd >= 0)
-        close(l->epoll_fd);
-    if (l->wake_fd >= 0)
-        close(l->wake_fd);
-    free(l->watches);
-    free(l->heap);
-    free(l);
 }
 
 bool loop_watch(struct loop *l, int fd, unsigned want, void *arg)
@@ -138,9 +132,35 @@ void loop_unset(struct loop *l, struct loop_timer *t)
     t->place = 0;
 }
 
-struct loop_timer *loop_any_timer(const struct loop *l)
+static void fire_once(void *arg, int64_t now_us)
 {
-    return l->n_timers ? l->heap[l->n_timers] : NULL;
+    struct once o = *(struct once *)arg;
+    (void)now_us;
+    free(arg);
+    o.call(o.arg);
+}
+
+void loop_at(struct loop *l, int64_t at_us, loop_call *call, void *arg)
+{
+    struct once *o = mem_zero(1, sizeof *o);
+    *o = (struct once){.timer = {.fire = fire_once, .arg = o}, .call = call, .arg = arg};
+    loop_set(l, &o->timer, at_us);
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
+    if (l->wake_fd >= 0)
+        close(l->wake_fd);
+    for (size_t i = 1; i <= l->n_timers; i++)
+        if (l->heap[i]->fire == fire_once)
+            free(l->heap[i]->arg);
+    free(l->watches);
+    free(l->heap);
+    free(l);
 }
 
 /* Values below 2^SUB_BITS have a bucket each; above, SUB_BITS bits behind the leading one count. */

@@ -26,7 +26,7 @@ struct loop_timer {
 };
 
 struct loop *loop_new(loop_ready *ready, struct err *err);
-void loop_free(struct loop *l); /* timers still set are forgotten */
+void loop_free(struct loop *l); /* what is still set is forgotten */
 
 /* Watches `fd` for LOOP_READ and LOOP_WRITE from now on; LOOP_NONE ends that, and must be said
  * before the descriptor is closed or as soon as it was. False if the kernel refuses. */
@@ -35,7 +35,10 @@ bool loop_watch(struct loop *l, int fd, unsigned want, void *arg);
 /* Sets or moves a timer. A timer that is due fires once, from loop_run(). */
 void loop_set(struct loop *l, struct loop_timer *t, int64_t at_us);
 void loop_unset(struct loop *l, struct loop_timer *t);
-struct loop_timer *loop_any_timer(const struct loop *l); /* NULL if none is set */
+
+/* Calls `call` once, at or after `at_us`. */
+typedef void loop_call(void *arg);
+void loop_at(struct loop *l, int64_t at_us, loop_call *call, void *arg);
 
 /* Waits up to `wait_us` for something, then handles all that is ready and due. */
 void loop_run(struct loop *l, int64_t wait_us);

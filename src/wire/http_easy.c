@@ -1,0 +1,136 @@
+/* http_easy.c - libcurl's options and results in our words. With http.c and http_get.c the home of
+ * curl; nothing here waits for anything. */
+#include "http_easy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "endpoint.h"
+#include "mem.h"
+
+#define DNS_CACHE_S 300L
+
+static void set_tls(CURL *easy, const struct endpoint *ep)
+{
+    if (ep->cacert)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, ep->cacert);
+    if (ep->cert)
+        curl_easy_setopt(easy, CURLOPT_SSLCERT, ep->cert);
+    if (ep->cert_key)
+        curl_easy_setopt(easy, CURLOPT_SSLKEY, ep->cert_key);
+    if (ep->insecure) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+}
+
+CURL *http_easy_new(const struct endpoint *ep)
+{
+    CURL *easy = curl_easy_init();
+    if (!easy)
+        abort();
+    long version = CURL_HTTP_VERSION_1_1;
+    if (ep->http2) /* without TLS there is nothing to agree on a version with */
+        version = strncmp(ep->url, "https", 5) == 0 ? CURL_HTTP_VERSION_2TLS
+                                                    : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, ep->http2 ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "toolstorm/" TOOLSTORM_VERSION);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
+    if (ep->proxy)
+        curl_easy_setopt(easy, CURLOPT_PROXY, ep->proxy);
+    if (ep->unix_socket)
+        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, ep->unix_socket);
+    set_tls(easy, ep);
+    return easy;
+}
+
+static struct curl_slist *add_header(struct curl_slist *list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(list, line);
+    if (!longer)
+        abort();
+    return longer;
+}
+
+static bool user_sends(const struct endpoint *ep, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < ep->n_headers; i++)
+        if (curl_strnequal(ep->headers[i], name, n) && ep->headers[i][n] == ':')
+            return true;
+    return false;
+}
+
+struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post)
+{
+    struct curl_slist *list = NULL;
+    if (post && !user_sends(ep, "Content-Type"))
+        list = add_header(list, "Content-Type: application/json");
+    if (post)
+        list = add_header(list, "Expect:"); /* no round trip before long bodies */
+    if (ep->api_key && !user_sends(ep, "Authorization")) {
+        char *line = mem_printf("Authorization: Bearer %s", ep->api_key);
+        list = add_header(list, line);
+        free(line);
+    }
+    for (size_t i = 0; i < ep->n_headers; i++)
+        list = add_header(list, ep->headers[i]);
+    return list;
+}
+
+static const struct end_row {
+    CURLcode code;
+    enum exchange_end end;
+} end_rows[] = {
+    {CURLE_OK, END_CLEAN},
+    {CURLE_COULDNT_RESOLVE_HOST, END_CONNECT},
+    {CURLE_COULDNT_RESOLVE_PROXY, END_CONNECT},
+    {CURLE_COULDNT_CONNECT, END_CONNECT},
+    {CURLE_PROXY, END_CONNECT},
+    {CURLE_OPERATION_TIMEDOUT, END_CONNECT}, /* libcurl's own limit on connecting only */
+    {CURLE_INTERFACE_FAILED, END_CONNECT},
+    {CURLE_SSL_CONNECT_ERROR, END_TLS},
+    {CURLE_PEER_FAILED_VERIFICATION, END_TLS},
+    {CURLE_SSL_CERTPROBLEM, END_TLS},
+    {CURLE_SSL_CIPHER, END_TLS},
+    {CURLE_SSL_CACERT_BADFILE, END_TLS},
+    {CURLE_SSL_ISSUER_ERROR, END_TLS},
+    {CURLE_SSL_CLIENTCERT, END_TLS},
+    {CURLE_SSL_ENGINE_INITFAILED, END_TLS},
+    {CURLE_USE_SSL_FAILED, END_TLS},
+    {CURLE_PARTIAL_FILE, END_CUT},
+    {CURLE_RECV_ERROR, END_CUT},
+    {CURLE_SEND_ERROR, END_CUT},
+    {CURLE_GOT_NOTHING, END_CUT},
+    {CURLE_HTTP2_STREAM, END_CUT},
+    {CURLE_SSL_SHUTDOWN_FAILED, END_CUT},
+    {CURLE_OUT_OF_MEMORY, END_TOO_LARGE}, /* how libcurl refuses one endless header line */
+};
+
+enum exchange_end http_easy_end(CURLcode rc, const char *why)
+{
+    enum exchange_end end = END_PROTOCOL;
+    for (size_t i = 0; i < sizeof end_rows / sizeof end_rows[0]; i++)
+        if (end_rows[i].code == rc)
+            end = end_rows[i].end;
+    /* libcurl has one code for a lost connection and for chunks that are none */
+    if (rc == CURLE_RECV_ERROR && strstr(why, "hunk"))
+        return END_PROTOCOL;
+    if (rc == CURLE_RECV_ERROR && strstr(why, "response headers"))
+        return END_TOO_LARGE;
+    if (rc == CURLE_RECV_ERROR && strstr(why, "CONNECT"))
+        return END_CONNECT;
+    return end;
+}
+
+bool http_easy_lost(CURLcode rc)
+{
+    return rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING;
+}

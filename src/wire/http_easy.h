@@ -1,0 +1,25 @@
+/* http_easy.h - what every libcurl handle to an endpoint has in common. Inside wire only. */
+#ifndef HTTP_EASY_H
+#define HTTP_EASY_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "reply.h"
+
+struct endpoint;
+
+/* A new handle: versions, TLS, proxy, socket, encoding as the endpoint says; no URL, no callbacks.
+ */
+CURL *http_easy_new(const struct endpoint *ep);
+
+/* The header lines of every request: the key, the user's own, and, for a POST, ours. */
+struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post);
+
+/* What libcurl's result says about the exchange; `why` is its error buffer. */
+enum exchange_end http_easy_end(CURLcode result, const char *why);
+
+/* True for the results that a connection lost before any byte has. */
+bool http_easy_lost(CURLcode result);
+
+#endif

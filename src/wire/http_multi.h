@@ -1,0 +1,28 @@
+/* http_multi.h - one libcurl multi handle, driven by a loop. Inside wire only. */
+#ifndef HTTP_MULTI_H
+#define HTTP_MULTI_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+#include "loop.h"
+
+/* A transfer is over: `owner` is its handle's CURLINFO_PRIVATE. Not called from inside libcurl. */
+typedef void http_multi_done(void *owner, CURLcode result);
+
+struct http_multi {
+    struct loop *loop;
+    CURLM *curl;
+    http_multi_done *done;
+    long in_flight; /* kept by whoever adds and removes handles */
+    struct loop_timer timer;
+};
+
+/* Opens one that keeps at most `connects` connections. It must not move afterwards. */
+bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done);
+void http_multi_close(struct http_multi *m);
+
+/* A loop_ready: `arg` is the multi that watches the descriptor. */
+void http_multi_ready(void *arg, int fd, unsigned what);
+
+#endif
