@@ -21,6 +21,7 @@ void accum_init(struct accum *a, const struct dialect *d, struct reply *r)
 void accum_release(struct accum *a)
 {
     free(a->calls);
+    buf_release(&a->scratch);
 }
 
 static bool is_half(const char *p, unsigned char low, unsigned char high)

@@ -38,6 +38,7 @@ struct accum {
     bool token;          /* set by any text or call piece; the reader of it clears it */
     bool too_many;       /* calls beyond the cap came */
     unsigned long event; /* the number of the event being read */
+    struct buf scratch;  /* for whoever reads an event */
 
     /* private */
     struct call_state *calls;

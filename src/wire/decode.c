@@ -143,6 +143,9 @@ static void take_error(struct decoder *d, struct span data)
 static void take_json(struct decoder *d, const struct sse_event *e, struct span data)
 {
     struct reply *r = d->r;
+    const struct decode_ops *ops = d->dialect->decode;
+    if (!e->unfinished && ops->read_fast && ops->read_fast(&d->accum, data))
+        return;
     size_t errors_before = r->error_text.len;
     struct json *v = json_parse(data, NULL);
     if (json_type(v) != JSON_OBJECT && json_type(v) != JSON_ARRAY) {

@@ -250,4 +250,4 @@ static bool read_openai(struct accum *a, const struct json *outer)
     return error || json_type(choices) == JSON_ARRAY || json_type(usage) == JSON_OBJECT;
 }
 
-const struct decode_ops decode_openai = {.read = read_openai};
+const struct decode_ops decode_openai = {.read = read_openai, .read_fast = decode_fast_event};

@@ -22,4 +22,7 @@ struct decode_ops {
 
 extern const struct decode_ops decode_openai;
 
+/* The read_fast of decode_openai. */
+bool decode_fast_event(struct accum *a, struct span text);
+
 #endif

@@ -3,14 +3,9 @@
  * servers' habits must come to. */
 #include "casefile.h"
 
-#include <dirent.h>
-
+#include "caselines.h"
 #include "check.h"
-#include "file.h"
-#include "mem.h"
 #include "replydump.h"
-
-#define CASES (SOURCE_DIR "/tests/cases/wire.jsonl")
 
 static void same(const char *id, const char *what, size_t at, char *got, const char *want)
 {
@@ -130,31 +125,64 @@ static void check_line(struct span line)
     casefile_release(&c);
 }
 
-static long check_file(const char *path)
+/* What JSON case files can't hold: bytes that are no text. */
+static void test_odd_text(void)
 {
-    struct buf text = BUF_INIT;
-    struct err err = {0};
-    long lines = 0;
-    CHECK_INT(file_read(path, 16u << 20, &text, &err), 0);
-    for (char *at = text.data, *end; at && *at; at = end) {
-        end = at + strcspn(at, "\n");
-        if (end > at) {
-            check_line((struct span){at, (size_t)(end - at)});
-            lines++;
-        }
-        end += *end == '\n';
+    static const char half[] =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"be\\ud83cfore\"}}]}\n\n"
+        "data: {\"choices\":[{\"delta\":{\"content\":\" a\\u0000b\"}}]}\n\n";
+    static const char raw[] = "data: {\"choices\":[{\"delta\":{\"content\":\"\xE6\"}}]}\n\n"
+                              "data: {\"choices\":[{\"delta\":{\"content\":\"\xB0\xB4\"}}]}\n\n";
+    struct exchange_facts f = {.stream = true, .status = 200, .caps = endpoint_default_caps()};
+    struct reply r;
+    decode_pieces(&f, span_of(half), NULL, 0, &r);
+    CHECK_INT(r.content.len, 2 + 3 + 4 + 4);
+    CHECK(memcmp(r.content.data,
+                 "be\xED\xA0\xBC"
+                 "fore a\0b",
+                 13) == 0);
+    CHECK(r.quirks & QUIRK_BIT(lone_surrogate));
+    reply_release(&r);
+    decode_pieces(&f, span_of(raw), NULL, 0, &r);
+    CHECK_STR(buf_str(&r.content), "\xE6\xB0\xB4"); /* one character, cut over two tokens */
+    reply_release(&r);
+}
+
+/* A cap passes at the same byte however the bytes come, and what came before it stands. */
+static void test_caps(void)
+{
+    static const char text[] =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"one\"}}]}\n\n"
+        "data: {\"choices\":[{\"delta\":{\"content\":\"two\"}}]}\n\n"
+        "data: {\"choices\":[{\"delta\":{\"content\":\"and much more of it\"}}]}\n\n";
+    struct exchange_facts f = {.stream = true, .status = 200};
+    for (size_t cap = 40; cap <= sizeof text; cap++) {
+        f.caps = (struct wire_caps){.line = 60, .reply = cap};
+        char *want = dump_chunked(&f, span_of(text), 0);
+        for (size_t chunk = 1; chunk < 20; chunk++)
+            same("caps", "chunks of", chunk, dump_chunked(&f, span_of(text), chunk), want);
+        CHECK(strstr(want, cap < 2 * 49 + 61 ? "reply cap" : "line cap 60"));
+        CHECK(!strstr(want, "much"));
+        free(want);
     }
-    buf_release(&text);
-    return lines;
+    struct reply r;
+    struct buf calls = BUF_INIT;
+    f.caps = endpoint_default_caps();
+    for (int i = 0; i < 3000; i++)
+        buf_addf(&calls, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%d}]}}]}\n\n",
+                 i);
+    decode_pieces(&f, buf_span(&calls), NULL, 0, &r);
+    CHECK_INT(r.end, END_TOO_LARGE);
+    CHECK_STR(r.end_detail, "tool call cap 1024");
+    CHECK_INT(r.n_calls, 1024);
+    reply_release(&r);
+    buf_release(&calls);
 }
 
 int main(void)
 {
-    CHECK(check_file(CASES) >= 60);
-    FILE *more = fopen(SOURCE_DIR "/../shared/cases/wire.jsonl", "r");
-    if (more) {
-        fclose(more);
-        check_file(SOURCE_DIR "/../shared/cases/wire.jsonl");
-    }
+    test_odd_text();
+    test_caps();
+    each_wire_case(check_line);
     return check_end();
 }

@@ -1,0 +1,438 @@
+/* decode_fast.c - the plainest events of chat completions without a tree: one choice with a delta
+ * of strings and nulls. It is a short cut and nothing else: whatever it does not know for certain
+ * (another key with an object in it, a key twice, an error, a usage, odd escapes, bytes that are no
+ * strict JSON) it leaves to decode_openai.c before anything was touched, and what it takes must
+ * come to the same.
+ *
+ * First everything is looked at and remembered as it stands; then it is put together. */
+#include <stdint.h>
+#include <string.h>
+
+#include "accum.h"
+#include "decode_ops.h"
+#include "dialect.h"
+#include "utf8.h"
+
+#define MAX_CALLS  8  /* in one event; with more it is not plain */
+#define MAX_NUMBER 40 /* characters */
+
+/* A string as it stands between its quotes, or null, or not there. */
+struct raw {
+    enum piece_kind kind;
+    struct span text;
+    bool escaped;
+};
+
+struct raw_call {
+    long index;
+    struct raw id, name, args;
+};
+
+struct raw_event {
+    bool has_choices, has_delta;
+    struct raw role, content, finish, reasoning[DIALECT_REASONING_FIELDS];
+    struct raw_call calls[MAX_CALLS];
+    size_t n_calls;
+    bool has_calls;
+};
+
+struct scan {
+    const char *at, *end;
+    const struct dialect *dialect;
+    struct raw_event *event;
+};
+
+static void skip_space(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t'))
+        s->at++;
+}
+
+static bool take(struct scan *s, char c)
+{
+    skip_space(s);
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static bool take_word(struct scan *s, const char *word)
+{
+    size_t n = strlen(word);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0)
+        return false;
+    s->at += n;
+    return true;
+}
+
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+static uint64_t zero_bytes(uint64_t x)
+{
+    return (x - ONES) & ~x & HIGHS;
+}
+
+/* The first quote, backslash or control byte at or behind `p`. */
+static const char *plain_end(const char *p, const char *end)
+{
+    while (end - p >= 8) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        uint64_t control = (x - ONES * 0x20) & ~x & HIGHS;
+        if (control | zero_bytes(x ^ (ONES * '"')) | zero_bytes(x ^ (ONES * '\\')))
+            break;
+        p += 8;
+    }
+    while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
+        p++;
+    return p;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The value of the four digits behind "\u" at `p`, or -1. */
+static long unit_at(const char *p, const char *end)
+{
+    long value = 0;
+    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* Length of the escape at `p`; 0 if it is none, or one that can't stand for itself. */
+static size_t escape_length(const char *p, const char *end)
+{
+    if (end - p < 2)
+        return 0;
+    if (p[1] != 'u')
+        return p[1] && strchr("\"\\/bfnrt", p[1]) ? 2 : 0;
+    long unit = unit_at(p, end);
+    if (unit <= 0 || (unit >= 0xDC00 && unit <= 0xDFFF))
+        return 0;
+    if (unit < 0xD800 || unit > 0xDFFF)
+        return 6;
+    long low = unit_at(p + 6, end);
+    return low >= 0xDC00 && low <= 0xDFFF ? 12 : 0;
+}
+
+static bool take_string(struct scan *s, struct raw *out)
+{
+    if (!take(s, '"'))
+        return false;
+    const char *from = s->at;
+    bool escaped = false;
+    for (;;) {
+        s->at = plain_end(s->at, s->end);
+        if (s->at == s->end)
+            return false;
+        if (*s->at == '"')
+            break;
+        size_t n = *s->at == '\\' ? escape_length(s->at, s->end) : 0;
+        if (!n)
+            return false;
+        escaped = true;
+        s->at += n;
+    }
+    *out = (struct raw){PIECE_TEXT, {from, (size_t)(s->at - from)}, escaped};
+    s->at++;
+    return true;
+}
+
+static bool take_digits(struct scan *s)
+{
+    const char *from = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    return s->at > from;
+}
+
+static bool take_number(struct scan *s)
+{
+    const char *from = s->at;
+    if (s->at < s->end && *s->at == '-')
+        s->at++;
+    if (s->end - s->at > 1 && *s->at == '0' && s->at[1] >= '0' && s->at[1] <= '9')
+        return false;
+    if (!take_digits(s))
+        return false;
+    if (s->at < s->end && *s->at == '.') {
+        s->at++;
+        if (!take_digits(s))
+            return false;
+    }
+    /* an exponent is left for the tree */
+    return s->at - from <= MAX_NUMBER && !(s->at < s->end && (*s->at == 'e' || *s->at == 'E'));
+}
+
+/* Any value that is no container. `text` is left alone unless it is a string or null. */
+static bool take_scalar(struct scan *s, struct raw *text)
+{
+    skip_space(s);
+    if (s->at == s->end)
+        return false;
+    switch (*s->at) {
+    case '"': return take_string(s, text);
+    case 'n': text->kind = PIECE_NULL; return take_word(s, "null");
+    case 't': return take_word(s, "true");
+    case 'f': return take_word(s, "false");
+    default: return take_number(s);
+    }
+}
+
+/* A string or null that comes once. */
+static bool take_once(struct scan *s, struct raw *out)
+{
+    if (out->kind != PIECE_ABSENT)
+        return false;
+    return take_scalar(s, out) && out->kind != PIECE_ABSENT;
+}
+
+static bool take_index(struct scan *s, long *index)
+{
+    skip_space(s);
+    const char *from = s->at;
+    if (*index >= 0 || !take_digits(s) || s->at - from > 6 || (*from == '0' && s->at - from > 1))
+        return false;
+    *index = 0;
+    for (const char *p = from; p < s->at; p++)
+        *index = *index * 10 + (*p - '0');
+    return s->at < s->end && (*s->at == ',' || *s->at == '}' || *s->at == ' ');
+}
+
+typedef bool take_member(struct scan *s, struct span key, void *into);
+
+/* An object, each member of which `member` takes whole. */
+static bool take_object(struct scan *s, take_member *member, void *into)
+{
+    struct raw key;
+    if (!take(s, '{'))
+        return false;
+    if (take(s, '}'))
+        return true;
+    do {
+        if (!take_string(s, &key) || key.escaped || !take(s, ':') || !member(s, key.text, into))
+            return false;
+    } while (take(s, ','));
+    return take(s, '}');
+}
+
+static bool take_null(struct scan *s)
+{
+    skip_space(s);
+    return take_word(s, "null");
+}
+
+/* A member that means nothing: any scalar. */
+static bool take_other(struct scan *s)
+{
+    struct raw ignored = {0};
+    return take_scalar(s, &ignored);
+}
+
+static bool function_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_call *call = into;
+    if (span_is(key, "arguments"))
+        return take_once(s, &call->args);
+    if (span_is(key, "name"))
+        return take_once(s, &call->name);
+    return take_other(s);
+}
+
+struct call_scan {
+    struct raw_call *call;
+    bool has_function;
+};
+
+static bool call_member(struct scan *s, struct span key, void *into)
+{
+    struct call_scan *c = into;
+    if (span_is(key, "function")) {
+        if (c->has_function)
+            return false;
+        c->has_function = true;
+        return take_object(s, function_member, c->call);
+    }
+    if (span_is(key, "index"))
+        return take_index(s, &c->call->index);
+    if (span_is(key, "id"))
+        return take_once(s, &c->call->id);
+    return take_other(s);
+}
+
+static bool take_calls(struct scan *s)
+{
+    struct raw_event *e = s->event;
+    if (e->has_calls)
+        return false;
+    e->has_calls = true;
+    skip_space(s);
+    if (s->at < s->end && *s->at == 'n')
+        return take_null(s);
+    if (!take(s, '['))
+        return false;
+    if (take(s, ']'))
+        return true;
+    do {
+        if (e->n_calls == MAX_CALLS)
+            return false;
+        struct call_scan c = {.call = &e->calls[e->n_calls++]};
+        *c.call = (struct raw_call){.index = -1};
+        if (!take_object(s, call_member, &c) || !c.has_function)
+            return false;
+    } while (take(s, ','));
+    return take(s, ']');
+}
+
+static bool delta_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_event *e = into;
+    if (span_is(key, "content"))
+        return take_once(s, &e->content);
+    if (span_is(key, "tool_calls"))
+        return take_calls(s);
+    if (span_is(key, "role"))
+        return take_once(s, &e->role);
+    if (span_is(key, "refusal") || span_is(key, "function_call"))
+        return take_null(s);
+    for (size_t i = 0; i < DIALECT_REASONING_FIELDS && s->dialect->reasoning_fields[i]; i++)
+        if (span_is(key, s->dialect->reasoning_fields[i]))
+            return take_once(s, &e->reasoning[i]);
+    return take_other(s);
+}
+
+static bool choice_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_event *e = into;
+    if (span_is(key, "delta")) {
+        if (e->has_delta)
+            return false;
+        e->has_delta = true;
+        return take_object(s, delta_member, e);
+    }
+    if (span_is(key, "finish_reason"))
+        return take_once(s, &e->finish);
+    if (span_is(key, "message") || span_is(key, "usage"))
+        return take_null(s);
+    return take_other(s);
+}
+
+static bool event_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_event *e = into;
+    if (span_is(key, "choices")) {
+        if (e->has_choices)
+            return false;
+        e->has_choices = true;
+        return take(s, '[') && take_object(s, choice_member, e) && take(s, ']');
+    }
+    if (span_is(key, "error") || span_is(key, "usage"))
+        return take_null(s);
+    if (span_is(key, "object")) {
+        struct raw object = {0};
+        return take_once(s, &object) && span_is(object.text, "chat.completion.chunk");
+    }
+    return !span_is(key, "type") && take_other(s);
+}
+
+static void add_escape(const char **p, const char *end, struct buf *out)
+{
+    static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+    long unit = unit_at(*p, end);
+    if (unit < 0) {
+        buf_addc(out, bytes[strchr(letters, (*p)[1]) - letters]);
+        *p += 2;
+    } else if (unit >= 0xD800 && unit <= 0xDBFF) {
+        long low = unit_at(*p + 6, end);
+        utf8_add(out, (uint32_t)(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)));
+        *p += 12;
+    } else {
+        utf8_add(out, (uint32_t)unit);
+        *p += 6;
+    }
+}
+
+/* The string's text: as it stands, or written out into `scratch`, which has room for it. */
+static struct span text_of(const struct raw *raw, struct buf *scratch)
+{
+    if (!raw->escaped)
+        return raw->text;
+    size_t start = scratch->len;
+    const char *p = raw->text.data, *end = p + raw->text.len;
+    while (p < end) {
+        const char *stop = memchr(p, '\\', (size_t)(end - p));
+        stop = stop ? stop : end;
+        buf_add(scratch, p, (size_t)(stop - p));
+        p = stop;
+        if (p < end)
+            add_escape(&p, end, scratch);
+    }
+    return (struct span){scratch->data + start, scratch->len - start};
+}
+
+static struct piece piece_of(const struct raw *raw, struct buf *scratch)
+{
+    return (struct piece){raw->kind, text_of(raw, scratch)};
+}
+
+static void put_reasoning(struct accum *a, const struct raw_event *e, struct buf *scratch)
+{
+    for (size_t i = 0; i < DIALECT_REASONING_FIELDS; i++) {
+        if (!e->reasoning[i].text.len)
+            continue;
+        accum_reasoning(a, text_of(&e->reasoning[i], scratch));
+        if (i > 0)
+            a->r->quirks |= QUIRK_BIT(reasoning_field);
+        return;
+    }
+}
+
+static void put_event(struct accum *a, const struct raw_event *e, struct buf *scratch)
+{
+    struct piece content = piece_of(&e->content, scratch);
+    accum_choices(a, 1, false);
+    accum_delta(a, piece_of(&e->role, scratch), content);
+    accum_content(a, content.text);
+    put_reasoning(a, e, scratch);
+    for (size_t i = 0; i < e->n_calls; i++) {
+        const struct raw_call *c = &e->calls[i];
+        struct call_piece p = {.index = c->index,
+                               .id = piece_of(&c->id, scratch),
+                               .name = piece_of(&c->name, scratch),
+                               .args = piece_of(&c->args, scratch)};
+        accum_call(a, &p);
+    }
+    accum_finish(a, text_of(&e->finish, scratch));
+}
+
+bool decode_fast_event(struct accum *a, struct span text)
+{
+    struct raw_event event;
+    memset(&event, 0, offsetof(struct raw_event, calls));
+    event.n_calls = 0;
+    event.has_calls = false;
+    struct scan s = {text.data, text.data + text.len, a->dialect, &event};
+    if (!take_object(&s, event_member, &event) || !event.has_choices || !event.has_delta)
+        return false;
+    skip_space(&s);
+    if (s.at != s.end)
+        return false;
+    buf_clear(&a->scratch);
+    buf_reserve(&a->scratch, text.len); /* no text is longer than its escaped form: nothing moves */
+    put_event(a, &event, &a->scratch);
+    return true;
+}
