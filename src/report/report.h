@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "buf.h"
 #include "err.h"
 
-struct buf;
 struct store;
 
 /* How it should look. A zeroed struct is plain text, 80 columns. */
@@ -37,6 +37,33 @@ struct report_filter {
 };
 
 int report_list(struct store *s, const struct report_filter *filter,
+                const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
+
+struct reply;
+
+/* What a report must be told about the bytes of an exchange; wire knows, report does not. */
+struct report_wire {
+    /* Decodes a stored body into `r`, which is initialised, has `stream` and `status` set and is
+     * released by the caller. `headers` are the stored response headers. */
+    void (*decode)(const char *dialect, struct span headers, struct span body, struct reply *r);
+    const char *(*route)(const char *dialect); /* "/chat/completions" */
+};
+
+enum show_form {
+    SHOW_TRANSCRIPT, /* as a person reads it, or JSON */
+    SHOW_RAW,        /* the stored bytes with their times of arrival */
+    SHOW_CURL        /* a command that repeats a round */
+};
+
+struct report_show {
+    long run, session;
+    long round; /* for RAW and CURL: only this one; 0 = all, or the first damaged one */
+    enum show_form form;
+    long context; /* bytes shown of a long text's ends and around damage; 0 = all of it */
+    struct report_wire wire;
+};
+
+int report_show(struct store *s, const struct report_show *request,
                 const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
 
 enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };

@@ -48,7 +48,10 @@ static void headline(const struct view *v)
     const char *whole = figures_text(c, 0, "headline"), *counts = strstr(whole, "  (");
     struct buf text = BUF_INIT;
     buf_add(&text, whole, counts ? (size_t)(counts - whole) : strlen(whole));
-    text_paint(v->out, v->style, corrupted ? PAINT_BAD : judged ? PAINT_GOOD : PAINT_WARN,
+    text_paint(v->out, v->style,
+               corrupted ? PAINT_BAD
+               : judged  ? PAINT_GOOD
+                         : PAINT_WARN,
                buf_str(&text));
     buf_addf(v->out, "%s\n", counts ? counts : "");
     buf_clear(&text);

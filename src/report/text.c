@@ -13,7 +13,7 @@
 
 static const char *const paints[N_PAINTS] = {
     [PAINT_BAD] = "\x1b[1;31m", [PAINT_GOOD] = "\x1b[32m", [PAINT_WARN] = "\x1b[33m",
-    [PAINT_DIM] = "\x1b[2m",    [PAINT_BOLD] = "\x1b[1m",
+    [PAINT_DIM] = "\x1b[2m",    [PAINT_BOLD] = "\x1b[1m",  [PAINT_MARK] = "\x1b[1;37;41m",
 };
 
 void text_paint_on(struct buf *out, const struct report_style *style, enum paint paint)

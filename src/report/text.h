@@ -10,7 +10,7 @@
 
 struct report_style;
 
-enum paint { PAINT_BAD, PAINT_GOOD, PAINT_WARN, PAINT_DIM, PAINT_BOLD, N_PAINTS };
+enum paint { PAINT_BAD, PAINT_GOOD, PAINT_WARN, PAINT_DIM, PAINT_BOLD, PAINT_MARK, N_PAINTS };
 
 /* Adds the text in a colour if the style has colours. */
 void text_paint(struct buf *out, const struct report_style *style, enum paint paint,

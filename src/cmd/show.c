@@ -1,0 +1,143 @@
+/* show.c - `toolstorm show RUN SESSION`: one session, its bytes, or a command that repeats it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "commands.h"
+#include "decode.h"
+#include "dialect.h"
+#include "endpoint.h"
+#include "opt.h"
+#include "reply.h"
+#include "report.h"
+#include "store.h"
+
+struct show_args {
+    const char *db, *output;
+    bool raw, curl;
+    long round, context;
+};
+
+#define AT(field) offsetof(struct show_args, field)
+
+static const struct opt table[] = {
+    {"raw", NULL, 0, OPT_BOOL, AT(raw), NULL, "no", 0, 0, NULL, "What to show",
+     "the stored bytes, with their times of arrival since the request was sent"},
+    {"curl", NULL, 0, OPT_BOOL, AT(curl), NULL, "no", 0, 0, NULL, NULL,
+     "a command that sends a round's request again; the key stays in its environment variable"},
+    {"round", NULL, 0, OPT_LONG, AT(round), "N", "0", 0, 1e6, NULL, NULL,
+     "with --raw or --curl: this round; 0 = all, or the first damaged one"},
+    {"context", NULL, 0, OPT_LONG, AT(context), "BYTES", "400", 0, 1e9, NULL, NULL,
+     "of long texts, so much of both ends and around damage; 0 = all"},
+    {"db", NULL, 0, OPT_TEXT, AT(db), "FILE", "toolstorm.db", 0, 0, NULL, "Output", "database"},
+    {"output", NULL, 'o', OPT_TEXT, AT(output), NULL, "text", 0, 0, "text|json", NULL,
+     "form of the answer"},
+    {0},
+};
+
+static const struct dialect *dialect_of(const char *name)
+{
+    const struct dialect *d = dialect_find(name);
+    return d ? d : dialect_default();
+}
+
+static const char *route_of(const char *name)
+{
+    return dialect_of(name)->route;
+}
+
+/* The value of the content-type line; "" if there is none. */
+static void read_content_type(struct span headers, char out[80])
+{
+    static const char name[] = "content-type:";
+    out[0] = '\0';
+    for (size_t at = 0; at < headers.len;) {
+        const char *line = headers.data + at;
+        const char *end = memchr(line, '\n', headers.len - at);
+        size_t len = end ? (size_t)(end - line) : headers.len - at, i = 0;
+        while (i < sizeof name - 1 && i < len && (line[i] | (line[i] == '-' ? 0 : 0x20)) == name[i])
+            i++;
+        if (i == sizeof name - 1) {
+            i += strspn(line + i, " \t");
+            size_t n = len > i ? len - i : 0;
+            n = n < 79 ? n : 79;
+            memcpy(out, line + i, n);
+            out[n] = '\0';
+            out[strcspn(out, "\r")] = '\0';
+            return;
+        }
+        at += len + 1;
+    }
+}
+
+static void decode(const char *dialect, struct span headers, struct span body, struct reply *r)
+{
+    const struct wire_caps caps = endpoint_default_caps();
+    char content_type[80];
+    read_content_type(headers, content_type);
+    struct decoder *d = decoder_new(dialect_of(dialect), &caps, r);
+    decoder_start(d, r->status, content_type);
+    if (decoder_feed(d, body.data, body.len, 0) == 0)
+        decoder_end(d);
+    decoder_free(d);
+}
+
+static int read_number(const char *text, const char *what, long *n, struct err *err)
+{
+    char *end;
+    errno = 0;
+    *n = strtol(text, &end, 10);
+    if (end == text || *end || errno || *n < 1)
+        return err_set(err, STATUS_USAGE, "'%s': expected the number of a %s", text, what);
+    return 0;
+}
+
+static int show(const struct show_args *a, const struct opt_list *operands, struct err *err)
+{
+    struct report_show request = {.round = a->round,
+                                  .context = a->context,
+                                  .form = a->raw    ? SHOW_RAW
+                                          : a->curl ? SHOW_CURL
+                                                    : SHOW_TRANSCRIPT,
+                                  .wire = {decode, route_of}};
+    if (a->raw && a->curl)
+        return err_set(err, STATUS_USAGE, "--raw and --curl: one of them at a time");
+    if (operands->n != 2)
+        return err_set(err, STATUS_USAGE, "show needs a run and a session: toolstorm show 1 7");
+    if (read_number(operands->items[0], "run", &request.run, err) != 0 ||
+        read_number(operands->items[1], "session", &request.session, err) != 0)
+        return -1;
+    struct store *store = store_open(a->db, STORE_READ, err);
+    if (!store)
+        return -1;
+    const struct report_style style = {.json = strcmp(a->output, "json") == 0,
+                                       .colour = cmd_stdout_has_colour(),
+                                       .columns = cmd_columns(),
+                                       .db = a->db};
+    struct buf out = BUF_INIT;
+    int rc = report_show(store, &request, &style, &out, err);
+    if (rc == 0)
+        rc = cmd_print(&out, err);
+    buf_release(&out);
+    store_close(store);
+    return rc;
+}
+
+int cmd_show(int argc, char **argv, struct err *err)
+{
+    struct show_args a = {0};
+    struct opt_list operands = {0};
+    int rc = cmd_options("show [options] RUN SESSION",
+                         "Shows one session of a run as it was stored: its rounds, the "
+                         "conversation, and what was found damaged,\nmarked in place (in colour, "
+                         "or between >>> and <<<). Hidden characters are shown as <U+200B>.",
+                         table, &a, argc, argv, &operands, err);
+    if (rc == 0)
+        rc = show(&a, &operands, err);
+    else if (rc == 1)
+        rc = STATUS_PASS;
+    free(operands.items);
+    opt_release(table, &a);
+    return rc;
+}
