@@ -42,8 +42,10 @@ static void add_arrivals(const struct shown *s, struct span response, struct spa
         buf_release(&when);
         from = end;
     }
-    if (from < response.len)
+    if (from < response.len) {
+        buf_addf(s->out, "%14s %8zu  ", "", from);
         add_bytes(s, (struct span){response.data + from, response.len - from}, false);
+    }
     json_free(list);
 }
 

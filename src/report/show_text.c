@@ -101,9 +101,10 @@ static void round_note(struct grid *g, const struct section *s, size_t i)
     buf_addf(&text, "HTTP %ld, finish ", figures_long(s, i, "status"));
     const char *finish = figures_text(s, i, "finish");
     text_safe(&text, span_of(*finish ? finish : "none"), false);
-    buf_addf(&text, ", %ld in flight (%ld at most)", figures_long(s, i, "in_flight_start"),
+    buf_addf(&text, ", in flight %ld, at most %ld", figures_long(s, i, "in_flight_start"),
              figures_long(s, i, "in_flight_max"));
-    buf_adds(&text, figures_long(s, i, "reused") ? ", kept-alive" : ", new connection");
+    if (!figures_long(s, i, "reused"))
+        buf_adds(&text, ", new connection");
     if (figures_long(s, i, "retries"))
         buf_adds(&text, ", sent again");
     if (figures_long(s, i, "budget"))
@@ -151,9 +152,8 @@ static void rounds(const struct shown *s)
 static void finding_line(const struct shown *s, const struct section *f, size_t i)
 {
     struct buf text = BUF_INIT;
-    buf_addf(s->out, "%*s", INDENT, "");
     bool suspect = strcmp(figures_text(f, i, "level"), "suspect") == 0;
-    text_paint(s->out, s->style, suspect ? PAINT_WARN : PAINT_BAD, figures_text(f, i, "reason"));
+    text_paint(&text, s->style, suspect ? PAINT_WARN : PAINT_BAD, figures_text(f, i, "reason"));
     buf_addf(&text, " %s", suspect ? "(suspect, not counted) " : "");
     text_safe(&text, figures_span(f, i, "channel"), false);
     if (!figures_null(f, i, "call"))
@@ -170,7 +170,7 @@ static void finding_line(const struct shown *s, const struct section *f, size_t 
         buf_adds(&text, ": ");
         text_safe(&text, figures_span(f, i, "note"), false);
     }
-    text_wrap(s->out, buf_str(&text), INDENT * 2, columns(s));
+    wrapped(s, &text);
     buf_release(&text);
 }
 

@@ -82,8 +82,8 @@ void text_safe(struct buf *out, struct span text, bool lines)
             buf_addf(out, "\\x%02x", (unsigned char)text.data[from]);
         else if (lines && (c == '\n' || c == '\t'))
             buf_addc(out, (char)c);
-        else if (c == '\n')
-            buf_adds(out, "\\n");
+        else if (c == '\n' || c == '\r')
+            buf_adds(out, c == '\n' ? "\\n" : "\\r");
         else if (c < 0x20 || c == 0x7F)
             buf_addf(out, "\\x%02x", (unsigned)c);
         else if (IN(c, hidden))
@@ -262,9 +262,8 @@ static void add_note(const struct grid *g, size_t row, size_t indent,
     size_t total = style->columns > 0 ? (size_t)style->columns : 80;
     buf_addf(out, "%*s", (int)indent, "");
     text_paint_on(out, style, PAINT_DIM);
-    text_cut(out, span_of(g->notes[row]), total - indent);
+    text_wrap(out, g->notes[row], indent, total);
     text_paint_off(out, style);
-    buf_addc(out, '\n');
 }
 
 static void add_cell(const struct grid *g, size_t i, size_t width, size_t room, bool last,
