@@ -9,7 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "rng.h"
-#include "text.h"
+#include "template.h"
 #include "value.h"
 
 static struct rng stream(const struct fill *f, const struct value *v, long index)
@@ -108,7 +108,7 @@ static void value(struct fill *f, size_t which, long index, struct buf *out)
     }
 }
 
-static long index_of(struct fill *f, struct text_index x)
+static long index_of(struct fill *f, struct template_index x)
 {
     long base = x.base == INDEX_I ? f->i : x.base == INDEX_LAST ? f->last : 0;
     if (base + x.offset < 0) {
@@ -135,7 +135,7 @@ static void reference(struct fill *f, const struct piece *p, struct buf *out)
     }
 }
 
-void fill_text(struct fill *f, const struct text *t, struct buf *out)
+void fill_text(struct fill *f, const struct template *t, struct buf *out)
 {
     for (size_t i = 0; i < t->n && !out->full; i++) {
         const struct piece *p = &t->pieces[i];
@@ -154,7 +154,7 @@ void fill_text(struct fill *f, const struct text *t, struct buf *out)
     }
 }
 
-char *fill_string(struct fill *f, const struct text *t)
+char *fill_string(struct fill *f, const struct template *t)
 {
     struct buf out = {.cap = FILL_MAX_BYTES};
     fill_text(f, t, &out);

@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "token.h"
 
-struct text;
+struct template;
 struct values;
 
 /* A token in use: slot number = place in the list. */
@@ -38,9 +38,9 @@ struct fill {
 
 /* Adds the filled text to `out`. Tokens get the next free slot on their first use; when all slots
  * are in use, further ones have the same look but name no owner. */
-void fill_text(struct fill *f, const struct text *t, struct buf *out);
+void fill_text(struct fill *f, const struct template *t, struct buf *out);
 
 /* The same as a string of the caller's. */
-char *fill_string(struct fill *f, const struct text *t);
+char *fill_string(struct fill *f, const struct template *t);
 
 #endif

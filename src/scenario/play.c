@@ -22,7 +22,7 @@ static const char *keep(struct play *p, struct buf *text)
     return p->owned[p->n_owned++] = buf_take(text);
 }
 
-static const char *write_text(struct play *p, struct fill *f, const struct text *t)
+static const char *write_text(struct play *p, struct fill *f, const struct template *t)
 {
     struct buf out = {.cap = FILL_MAX_BYTES};
     fill_text(f, t, &out);
@@ -60,7 +60,7 @@ static void write_opening(struct play *p, struct fill *f)
     struct buf context = BUF_INIT;
     write_context(p, f, &context);
     f->context = buf_span(&context);
-    const struct text *texts[] = {s->has_system ? &s->system : NULL, &s->user};
+    const struct template *texts[] = {s->has_system ? &s->system : NULL, &s->user};
     for (int i = 0; i < 2; i++)
         if (texts[i]) {
             struct message *m = &p->opening[p->n_opening++];

@@ -67,7 +67,7 @@ static int read_shipped_vocab(struct script *s, const char *name, struct err *er
     return status;
 }
 
-static int read_plant(struct script *s, const struct json *v, const struct text_scope *scope,
+static int read_plant(struct script *s, const struct json *v, const struct template_scope *scope,
                       struct err *err)
 {
     char path[80];
@@ -77,12 +77,12 @@ static int read_plant(struct script *s, const struct json *v, const struct text_
     plant->at = json_double(json_get(v, "at"), -1);
     if (json_text(line) && strchr(json_text(line), '\n'))
         return err_set(err, STATUS_USAGE, "'%s' must be one line", path);
-    return text_read(&plant->line, line, scope, path, err);
+    return template_read(&plant->line, line, scope, path, err);
 }
 
 static int read_context(struct script *s, const struct json *v, struct err *err)
 {
-    struct text_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = &s->values};
     const struct json *vocab = json_get(v, "vocabulary"), *plants = json_get(v, "plant");
     int status = 0;
     if (json_text(vocab))
@@ -104,22 +104,23 @@ static int read_context(struct script *s, const struct json *v, struct err *err)
 
 static int read_texts(struct script *s, const struct json *tree, struct err *err)
 {
-    struct text_scope scope = {.values = &s->values, .context = true};
+    struct template_scope scope = {.values = &s->values, .context = true};
     const struct json *wrong = json_get(tree, "wrong_call");
     const struct json *missing = json_get(tree, "missing_call");
     s->has_system = json_get(tree, "system") != NULL;
-    if (text_read(&s->system, json_get(tree, "system"), &scope, "system", err) ||
-        text_read(&s->user, json_get(tree, "user"), &scope, "user", err))
+    if (template_read(&s->system, json_get(tree, "system"), &scope, "system", err) ||
+        template_read(&s->user, json_get(tree, "user"), &scope, "user", err))
         return -1;
     scope.context = false;
-    if (text_read(&s->wrong_call, wrong, &scope, "wrong_call", err) ||
-        text_read(&s->missing_call, missing, &scope, "missing_call", err))
+    if (template_read(&s->wrong_call, wrong, &scope, "wrong_call", err) ||
+        template_read(&s->missing_call, missing, &scope, "missing_call", err))
         return -1;
-    if (!wrong && text_add(&s->wrong_call, span_of("{\"error\": \"nothing is known about this\"}"),
-                           &scope, "wrong_call", err))
+    if (!wrong &&
+        template_add(&s->wrong_call, span_of("{\"error\": \"nothing is known about this\"}"),
+                     &scope, "wrong_call", err))
         return -1;
-    if (!missing && text_add(&s->missing_call, span_of("Please go on with the task."), &scope,
-                             "missing_call", err))
+    if (!missing && template_add(&s->missing_call, span_of("Please go on with the task."), &scope,
+                                 "missing_call", err))
         return -1;
     return 0;
 }
@@ -136,7 +137,7 @@ static void read_head(struct script *s, const struct json *tree)
     s->rounds = (int)json_long(json_get(tree, "rounds"), 0);
 }
 
-static size_t context_uses(const struct text *t)
+static size_t context_uses(const struct template *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -175,13 +176,13 @@ void script_release(struct script *s)
     free(s->about);
     free(s->language);
     values_release(&s->values);
-    text_release(&s->system);
-    text_release(&s->user);
-    text_release(&s->wrong_call);
-    text_release(&s->missing_call);
+    template_release(&s->system);
+    template_release(&s->user);
+    template_release(&s->wrong_call);
+    template_release(&s->missing_call);
     vocab_release(&s->vocab);
     for (size_t i = 0; i < s->n_plants; i++)
-        text_release(&s->plants[i].line);
+        template_release(&s->plants[i].line);
     free(s->plants);
     for (size_t i = 0; i < s->n_tools; i++)
         tool_release(&s->tools[i]);

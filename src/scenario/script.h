@@ -7,7 +7,7 @@
 
 #include "err.h"
 #include "message.h"
-#include "text.h"
+#include "template.h"
 #include "value.h"
 #include "vocab.h"
 
@@ -16,7 +16,7 @@ struct json;
 /* One argument of a demanded call. Without `demanded` it is only what the right answer sends. */
 struct script_argument {
     char *name;
-    struct text json;
+    struct template json;
     bool demanded;
 };
 
@@ -24,23 +24,23 @@ struct script_call {
     size_t tool; /* number in the list of tools */
     struct script_argument *arguments;
     size_t n_arguments;
-    struct text result, last_result;
+    struct template result, last_result;
     bool has_result, has_last_result; /* the latter is for the last repetition */
 };
 
 /* What one round must bring: calls, or (n_calls 0) an answer. */
 struct script_step {
-    struct text user; /* said before the step, after what the step before brought */
+    struct template user; /* said before the step, after what the step before brought */
     bool has_user;
-    struct text say; /* text beside the calls, or the whole right answer */
-    struct text holds;
+    struct template say; /* text beside the calls, or the whole right answer */
+    struct template holds;
     struct script_call *calls;
     size_t n_calls;
     bool exact, repeat;
 };
 
 struct script_plant {
-    struct text line;
+    struct template line;
     double at; /* 0..1; below 0: anywhere */
 };
 
@@ -49,7 +49,7 @@ struct script {
     bool language_strict, mentions_markup, args_markup, repetitive;
     int rounds; /* 0: one for each step */
     struct values values;
-    struct text system, user, wrong_call, missing_call;
+    struct template system, user, wrong_call, missing_call;
     bool has_system;
     struct vocab vocab;
     bool has_vocab, shared_context;

@@ -28,7 +28,7 @@ static int unknown_tool(const struct script *s, const char *path, const char *na
 static int read_arguments(struct script *s, struct script_call *call, struct span raw,
                           const struct json *tree, const char *path, struct err *err)
 {
-    struct text_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = &s->values};
     bool demanded = strstr(path, ".also") == NULL;
     for (const struct json *m = json_first(tree); m; m = json_next(m)) {
         char place[300];
@@ -41,17 +41,17 @@ static int read_arguments(struct script *s, struct script_call *call, struct spa
         struct span value = json_raw_get(raw, json_key(m));
         if (!value.len)
             return err_set(err, STATUS_USAGE, "'%s' has escapes in its name", place);
-        if (text_read_json(&a->json, value, &scope, place, err))
+        if (template_read_json(&a->json, value, &scope, place, err))
             return -1;
     }
     return 0;
 }
 
 /* "NAME" as text or "NAME_json" as bytes of the file. 1 if one was there. */
-static int read_result(struct script *s, struct text *t, struct span raw, const struct json *tree,
-                       const char *place, struct err *err)
+static int read_result(struct script *s, struct template *t, struct span raw,
+                       const struct json *tree, const char *place, struct err *err)
 {
-    struct text_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = &s->values};
     char json_name[80];
     const char *name = strrchr(place, '.') + 1;
     snprintf(json_name, sizeof json_name, "%.60s_json", name);
@@ -60,8 +60,8 @@ static int read_result(struct script *s, struct text *t, struct span raw, const 
     if (bytes.len && plain)
         return err_set(err, STATUS_USAGE, "'%s' and '%s_json' exclude each other", place, place);
     if (bytes.len)
-        return text_read_json(t, bytes, &scope, place, err) ? -1 : 1;
-    if (text_read(t, plain, &scope, place, err))
+        return template_read_json(t, bytes, &scope, place, err) ? -1 : 1;
+    if (template_read(t, plain, &scope, place, err))
         return -1;
     return plain != NULL;
 }
@@ -118,19 +118,19 @@ static int read_answer(struct script *s, struct script_step *step, const struct 
                        const char *path, struct err *err)
 {
     char place[100];
-    struct text_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = &s->values};
     const struct json *text = json_get(answer, "text");
     snprintf(place, sizeof place, "%.60s.answer.holds", path);
-    if (text_read(&step->holds, json_get(answer, "holds"), &scope, place, err))
+    if (template_read(&step->holds, json_get(answer, "holds"), &scope, place, err))
         return -1;
     snprintf(place, sizeof place, "%.60s.answer.text", path);
-    return text_read(&step->say, text ? text : json_get(answer, "holds"), &scope, place, err);
+    return template_read(&step->say, text ? text : json_get(answer, "holds"), &scope, place, err);
 }
 
 static int read_step(struct script *s, struct span raw, const struct json *tree, struct err *err)
 {
     char path[60], place[100];
-    struct text_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = &s->values};
     size_t number = s->n_steps++;
     struct script_step *step = &s->steps[number];
     const struct json *calls = json_get(tree, "calls"), *answer = json_get(tree, "answer");
@@ -151,12 +151,12 @@ static int read_step(struct script *s, struct span raw, const struct json *tree,
                        "'%s' must not be there: the first round's text is "
                        "the file's 'user'",
                        place);
-    if (text_read(&step->user, json_get(tree, "user"), &scope, place, err))
+    if (template_read(&step->user, json_get(tree, "user"), &scope, place, err))
         return -1;
     if (answer)
         return read_answer(s, step, answer, path, err);
     snprintf(place, sizeof place, "%s.say", path);
-    if (text_read(&step->say, json_get(tree, "say"), &scope, place, err))
+    if (template_read(&step->say, json_get(tree, "say"), &scope, place, err))
         return -1;
     return read_calls(s, step, json_raw_get(raw, "calls"), calls, path, err);
 }
@@ -216,11 +216,11 @@ static void release_call(struct script_call *call)
 {
     for (size_t i = 0; i < call->n_arguments; i++) {
         free(call->arguments[i].name);
-        text_release(&call->arguments[i].json);
+        template_release(&call->arguments[i].json);
     }
     free(call->arguments);
-    text_release(&call->result);
-    text_release(&call->last_result);
+    template_release(&call->result);
+    template_release(&call->last_result);
 }
 
 void step_release_all(struct script *s)
@@ -230,9 +230,9 @@ void step_release_all(struct script *s)
         for (size_t c = 0; c < step->n_calls; c++)
             release_call(&step->calls[c]);
         free(step->calls);
-        text_release(&step->user);
-        text_release(&step->say);
-        text_release(&step->holds);
+        template_release(&step->user);
+        template_release(&step->say);
+        template_release(&step->holds);
     }
     free(s->steps);
     s->steps = NULL;

@@ -52,9 +52,9 @@ static int read_value(struct values *vs, struct value *value, const struct json 
     value->form = mem_str(json_text(json_get(v, "form")));
     if (value->kind == VALUE_CODE && !value->form)
         return err_set(err, STATUS_USAGE, "'values.%.80s.form' is missing", value->name);
-    struct text_scope scope = {.values = vs};
+    struct template_scope scope = {.values = vs};
     snprintf(path, sizeof path, "values.%.80s.lines", value->name);
-    return text_read(&value->text, json_get(v, "lines"), &scope, path, err);
+    return template_read(&value->text, json_get(v, "lines"), &scope, path, err);
 }
 
 int values_read(struct values *vs, const struct json *v, struct err *err)
@@ -85,7 +85,7 @@ void values_release(struct values *vs)
         free(v->words);
         free(v->name);
         free(v->form);
-        text_release(&v->text);
+        template_release(&v->text);
     }
     free(vs->list);
     *vs = (struct values){0};

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "err.h"
-#include "text.h"
+#include "template.h"
 
 struct json;
 
@@ -24,7 +24,7 @@ struct value {
     char **words;
     size_t n_words;
     char *form;
-    struct text text;
+    struct template text;
 };
 
 struct values {

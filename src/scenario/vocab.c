@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "mem.h"
-#include "text.h"
+#include "template.h"
 
 #define NUMBER_MAX 1000000000L
 #define DIGITS_MAX 64
@@ -71,7 +71,7 @@ static int read_line(const struct vocab *v, struct vocab_line *line, const struc
     if (source.len && memchr(source.data, '\n', source.len))
         return err_set(err, STATUS_USAGE, "'%s' must be one line", path);
     bool ref;
-    for (size_t at = 0; text_cut(source, &at, &s, &ref);) {
+    for (size_t at = 0; template_cut(source, &at, &s, &ref);) {
         struct vocab_piece *p = piece_add(line);
         if (!ref) {
             p->text = mem_copy(s.data, s.len);

@@ -1,6 +1,6 @@
-/* text.h - texts with {{references}}, compiled once and constant afterwards. */
-#ifndef TEXT_H
-#define TEXT_H
+/* template.h - texts with {{references}}, compiled once and constant afterwards. */
+#ifndef TEMPLATE_H
+#define TEMPLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ enum piece_kind {
 };
 
 /* "3", "i", "i+1", "last-2": which one of a value. */
-struct text_index {
+struct template_index {
     enum { INDEX_CONST, INDEX_I, INDEX_LAST } base;
     long offset;
 };
@@ -32,19 +32,20 @@ struct piece {
     char *literal;
     size_t len;
     size_t value; /* number of the declared value */
-    struct text_index index;
+    struct template_index index;
     bool bare; /* in JSON: a whole string that is one number; its quotes are gone */
 };
 
-/* A zeroed text is valid and empty. */
-struct text {
+/* A zeroed template is valid and empty. */
+struct template
+{
     struct piece *pieces;
     size_t n, cap;
     bool json; /* a JSON text: what is filled in is escaped for a string */
 };
 
 /* What a text may refer to. */
-struct text_scope {
+struct template_scope {
     const struct values *values;
     bool context; /* {{context}} is allowed here */
 };
@@ -52,21 +53,21 @@ struct text_scope {
 /* Cuts plain text at its references: true and *ref false for a literal stretch, *ref true for the
  * inside of a reference (without blanks at its ends). *at starts at 0. False at the end. A
  * reference that is never closed comes as a stretch with *ref true and data NULL. */
-bool text_cut(struct span source, size_t *at, struct span *piece, bool *ref);
+bool template_cut(struct span source, size_t *at, struct span *piece, bool *ref);
 
 /* Adds `source` to *t. -1 with an error that starts with the quoted path. */
-int text_add(struct text *t, struct span source, const struct text_scope *scope, const char *path,
-             struct err *err) MUST_CHECK;
+int template_add(struct template *t, struct span source, const struct template_scope *scope,
+                 const char *path, struct err *err) MUST_CHECK;
 
 /* Reads a string, or a list of strings as lines joined by line breaks, from the file's tree. A
  * `v` of another type gives an empty text. */
-int text_read(struct text *t, const struct json *v, const struct text_scope *scope,
-              const char *path, struct err *err) MUST_CHECK;
+int template_read(struct template *t, const struct json *v, const struct template_scope *scope,
+                  const char *path, struct err *err) MUST_CHECK;
 
 /* Reads a stretch of JSON text, every byte kept. */
-int text_read_json(struct text *t, struct span raw, const struct text_scope *scope,
-                   const char *path, struct err *err) MUST_CHECK;
+int template_read_json(struct template *t, struct span raw, const struct template_scope *scope,
+                       const char *path, struct err *err) MUST_CHECK;
 
-void text_release(struct text *t);
+void template_release(struct template *t);
 
 #endif

@@ -1,8 +1,8 @@
-/* text.c - the {{reference}} language of scenario files.
+/* template.c - the {{reference}} language of scenario files.
  *
  * Knows how a text is cut and which names a reference may use. Refuses to know what they stand for
  * in a session: that is fill.c. */
-#include "text.h"
+#include "template.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static size_t braces(struct span source, size_t at)
     return n;
 }
 
-bool text_cut(struct span source, size_t *at, struct span *piece, bool *ref)
+bool template_cut(struct span source, size_t *at, struct span *piece, bool *ref)
 {
     if (*at >= source.len)
         return false;
@@ -60,7 +60,7 @@ bool text_cut(struct span source, size_t *at, struct span *piece, bool *ref)
     return true;
 }
 
-static struct piece *piece_add(struct text *t)
+static struct piece *piece_add(struct template *t)
 {
     t->pieces = mem_grow(t->pieces, &t->cap, t->n, sizeof *t->pieces);
     struct piece *p = &t->pieces[t->n++];
@@ -68,7 +68,7 @@ static struct piece *piece_add(struct text *t)
     return p;
 }
 
-static void literal_add(struct text *t, struct span s)
+static void literal_add(struct template *t, struct span s)
 {
     struct piece *last = t->n ? &t->pieces[t->n - 1] : NULL;
     if (!last || last->kind != PIECE_LITERAL) {
@@ -82,9 +82,9 @@ static void literal_add(struct text *t, struct span s)
 }
 
 /* "12", "i", "last-1". */
-static bool index_read(struct span s, struct text_index *x)
+static bool index_read(struct span s, struct template_index *x)
 {
-    *x = (struct text_index){INDEX_CONST, 0};
+    *x = (struct template_index){INDEX_CONST, 0};
     size_t at = 0;
     long sign = 1;
     if (span_starts(s, "last")) {
@@ -112,7 +112,7 @@ static bool index_read(struct span s, struct text_index *x)
     return labs(x->offset) <= INDEX_MAX;
 }
 
-static int unknown(struct span name, const struct text_scope *scope, const char *path,
+static int unknown(struct span name, const struct template_scope *scope, const char *path,
                    struct err *err)
 {
     struct buf known = BUF_INIT;
@@ -129,7 +129,7 @@ static int unknown(struct span name, const struct text_scope *scope, const char 
     return -1;
 }
 
-static bool builtin(struct span ref, const struct text_scope *scope, struct piece *p)
+static bool builtin(struct span ref, const struct template_scope *scope, struct piece *p)
 {
     static const struct {
         const char *name;
@@ -149,7 +149,7 @@ static bool builtin(struct span ref, const struct text_scope *scope, struct piec
 }
 
 /* A reference's meaning into *p; false if it has none. */
-static bool resolve(struct span ref, const struct text_scope *scope, struct piece *p)
+static bool resolve(struct span ref, const struct template_scope *scope, struct piece *p)
 {
     struct span name = ref, index = {NULL, 0};
     const char *bracket = ref.len ? memchr(ref.data, '[', ref.len) : NULL;
@@ -175,7 +175,7 @@ static bool resolve(struct span ref, const struct text_scope *scope, struct piec
     return ref.len && (ref.data[0] == 'i' || ref.data[0] == 'l') && index_read(ref, &p->index);
 }
 
-static bool is_number(const struct piece *p, const struct text_scope *scope)
+static bool is_number(const struct piece *p, const struct template_scope *scope)
 {
     return p->kind == PIECE_ROUND || p->kind == PIECE_ROUNDS || p->kind == PIECE_INDEX ||
            (p->kind == PIECE_VALUE && values_kind(scope->values, p->value) == VALUE_NUMBER);
@@ -183,7 +183,7 @@ static bool is_number(const struct piece *p, const struct text_scope *scope)
 
 /* In JSON, "{{n}}" alone in its string becomes the bare number: takes the opening quote from the
  * literal before, and the closing one is skipped by the caller. */
-static bool takes_quotes(struct text *t, struct span source, size_t at)
+static bool takes_quotes(struct template *t, struct span source, size_t at)
 {
     struct piece *before = t->n > 0 ? &t->pieces[t->n - 1] : NULL;
     if (!t->json || !before || before->kind != PIECE_LITERAL || !before->len)
@@ -197,15 +197,15 @@ static bool takes_quotes(struct text *t, struct span source, size_t at)
     return true;
 }
 
-int text_add(struct text *t, struct span source, const struct text_scope *scope, const char *path,
-             struct err *err)
+int template_add(struct template *t, struct span source, const struct template_scope *scope,
+                 const char *path, struct err *err)
 {
     if (utf8_check(source) >= 0)
         return err_set(err, STATUS_USAGE, "'%s' is no valid Unicode text (an unpaired surrogate?)",
                        path);
     struct span s;
     bool ref;
-    for (size_t at = 0; text_cut(source, &at, &s, &ref);) {
+    for (size_t at = 0; template_cut(source, &at, &s, &ref);) {
         if (!ref) {
             literal_add(t, s);
             continue;
@@ -227,18 +227,18 @@ int text_add(struct text *t, struct span source, const struct text_scope *scope,
     return 0;
 }
 
-static int read_line(struct text *t, const struct json *v, const struct text_scope *scope,
+static int read_line(struct template *t, const struct json *v, const struct template_scope *scope,
                      const char *path, struct err *err)
 {
     struct buf line = BUF_INIT;
     utf8_add_loose(&line, json_span(v));
-    int status = text_add(t, buf_span(&line), scope, path, err);
+    int status = template_add(t, buf_span(&line), scope, path, err);
     buf_release(&line);
     return status;
 }
 
-int text_read(struct text *t, const struct json *v, const struct text_scope *scope,
-              const char *path, struct err *err)
+int template_read(struct template *t, const struct json *v, const struct template_scope *scope,
+                  const char *path, struct err *err)
 {
     if (json_type(v) == JSON_STRING)
         return read_line(t, v, scope, path, err);
@@ -254,17 +254,17 @@ int text_read(struct text *t, const struct json *v, const struct text_scope *sco
     return 0;
 }
 
-int text_read_json(struct text *t, struct span raw, const struct text_scope *scope,
-                   const char *path, struct err *err)
+int template_read_json(struct template *t, struct span raw, const struct template_scope *scope,
+                       const char *path, struct err *err)
 {
     t->json = true;
-    return text_add(t, raw, scope, path, err);
+    return template_add(t, raw, scope, path, err);
 }
 
-void text_release(struct text *t)
+void template_release(struct template *t)
 {
     for (size_t i = 0; i < t->n; i++)
         free(t->pieces[i].literal);
     free(t->pieces);
-    *t = (struct text){0};
+    *t = (struct template){0};
 }
