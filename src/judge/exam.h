@@ -1,0 +1,88 @@
+/* exam.h - one reply under examination: what detectors read and where they put what they find. */
+#ifndef EXAM_H
+#define EXAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fold.h"
+#include "judge.h"
+#include "rule.h"
+#include "zone.h"
+
+struct json;
+struct schema;
+
+struct judge {
+    bool strict;
+    char *more; /* the text of further rules, for the self-check; or NULL */
+    struct rules rules;
+    struct rule_set plain; /* for no tools at all */
+};
+
+struct toolset {
+    struct rule_set set;
+    const struct judge *judge;
+    size_t n;
+    char **names;
+    struct json **parameters; /* owns what the schemas borrow; NULL = any object will do */
+    struct schema **schemas;
+    bool *needs_args; /* the schema requires some parameter */
+};
+
+/* A text of the reply, with what was made of it so far. */
+struct view {
+    enum channel channel;
+    int call;
+    struct span raw;
+    struct fold fold;
+    bool zoned;
+    struct zones zones;
+};
+
+/* Signs kept per reply; a runaway has thousands of one kind. */
+#define MAX_SIGNS 100
+
+/* Calls looked at per reply. */
+#define MAX_CALLS 1000
+
+struct exam {
+    const struct judge *judge;
+    const struct rule_set *set;
+    const struct toolset *tools; /* NULL: no tools known */
+    const struct expect *e;
+    const struct reply *r;
+    struct verdict *v;
+    struct view *views;
+    size_t n_views;
+    struct json **args; /* per call: the parsed object, or NULL */
+    size_t n_calls;
+    bool failed;    /* the exchange failed, or broke off */
+    bool capped;    /* it ran into max_tokens */
+    bool open_call; /* a call was being written when it broke off or ran into the cap */
+};
+
+void exam_init(struct exam *x);
+void exam_release(struct exam *x);
+
+/* True if the reply may lack its end, for whatever reason. */
+bool exam_unfinished(const struct exam *x);
+
+/* The view's zones, read on first use. */
+const struct zones *exam_zones(struct view *w);
+
+/* Adds a sign at `where`, a part of the view's raw text. Returns it, so that owners can be filled
+ * in, or NULL if there are too many. */
+struct sign *exam_sign(struct exam *x, enum reason reason, enum sign_level level,
+                       const struct view *w, struct span where, const char *rule,
+                       const char *format, ...) __attribute__((format(printf, 7, 8)));
+
+/* The same for what has no text: a channel and a call (-1 = none). */
+struct sign *exam_note(struct exam *x, enum reason reason, enum channel channel, int call,
+                       const char *rule, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Part of the raw text of a view, by folded offsets. */
+struct span exam_raw(const struct view *w, size_t start, size_t end);
+
+#endif

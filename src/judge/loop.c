@@ -1,0 +1,89 @@
+/* loop.c - a text that repeats one short unit up to its end. Only the end is looked at: a reply
+ * that found its way out of a repetition is not stuck. */
+#include <string.h>
+
+#include "exam.h"
+#include "expect.h"
+#include "garble.h"
+#include "reply.h"
+
+/* Longest unit; shortest repetition in bytes and in units; the same for one single byte. */
+#define UNIT_MAX  160
+#define BYTES_MIN 160
+#define UNITS_MIN 8
+#define BYTE_MIN  200
+
+/* Rules and tables are drawn with long runs of these; so long a run is no layout. */
+#define RULE_BYTES     "-=_*#~|+:. \t"
+#define RULE_BYTES_MAX 1000
+
+/* Code in a fence may hold long tables. */
+#define FENCE_BYTES_MAX 2000
+
+static size_t repeated_bytes(struct span s, size_t unit)
+{
+    size_t i = s.len;
+    while (i > unit && s.data[i - 1] == s.data[i - 1 - unit])
+        i--;
+    return s.len - i + unit;
+}
+
+static bool all_of(struct span s, const char *set)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!s.data[i] || !strchr(set, s.data[i]))
+            return false;
+    return true;
+}
+
+/* Bytes at the end of `s` that repeat a unit; 0 = no loop. Arguments need twice as much: data may
+ * repeat honestly. */
+static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
+{
+    size_t best = 0;
+    for (size_t p = 1; p <= UNIT_MAX && p < s.len; p++) {
+        size_t need = p == 1 ? BYTE_MIN : BYTES_MIN;
+        if (need < UNITS_MIN * p)
+            need = UNITS_MIN * p;
+        size_t n = repeated_bytes(s, p);
+        if (n < need * factor)
+            continue;
+        best = n;
+        *unit = p;
+        break; /* longer units only repeat the shortest */
+    }
+    if (!best)
+        return 0;
+    struct span part = {s.data + s.len - *unit, *unit};
+    bool blank = all_of(part, " \t\n\r");
+    if (!blank && best < RULE_BYTES_MAX && all_of(part, RULE_BYTES))
+        return 0;
+    return best;
+}
+
+static void check_text(struct exam *x, struct view *w)
+{
+    struct span s = w->raw;
+    bool args = w->channel == CHANNEL_args;
+    while (args && s.len && strchr("\"}] \n", s.data[s.len - 1]))
+        s.len--;
+    size_t unit = 0, n = loop_bytes(s, args ? 2 : 1, &unit);
+    if (!n)
+        return;
+    struct span where = {s.data + s.len - n, n};
+    enum sign_level level = LEVEL_DAMAGE;
+    if (!args && !w->fold.map && n < FENCE_BYTES_MAX && !x->capped &&
+        exam_zones(w)->of[s.len - n] == ZONE_FENCE)
+        level = LEVEL_SUSPECT;
+    exam_sign(x, REASON_loop, level, w, where, "loop", "a unit of %zu bytes, %zu times", unit,
+              n / unit);
+}
+
+void loop_detect(struct exam *x)
+{
+    if (x->e->repetitive_payload)
+        return;
+    for (size_t i = 0; i < x->n_views; i++)
+        if (x->views[i].channel != CHANNEL_error && x->views[i].raw.len)
+            check_text(x, &x->views[i]);
+}

@@ -1,0 +1,111 @@
+/* transport.c - how the exchange went, in the words of the verdict. Knows statuses and ends; reads
+ * no text but the finish reason. */
+#include <string.h>
+
+#include "exam.h"
+#include "expect.h"
+#include "reply.h"
+#include "turn.h"
+
+static const struct end_row {
+    enum exchange_end end;
+    enum reason reason;
+    const char *rule;
+} ends[] = {
+    {END_CONNECT, REASON_connect, "no-connection"},
+    {END_TLS, REASON_tls, "tls"},
+    {END_CUT, REASON_cut, "closed-early"},
+    {END_STALL_FIRST, REASON_stall, "no-first-byte"},
+    {END_STALL_IDLE, REASON_stall, "idle"},
+    {END_TIMEOUT, REASON_timeout, "round-limit"},
+    {END_TOO_LARGE, REASON_too_large, "cap"},
+    {END_PROTOCOL, REASON_body, "no-http"},
+    {END_CANCELLED, REASON_cut, "cancelled"},
+};
+
+static bool is_success(int status)
+{
+    return status >= 200 && status < 300;
+}
+
+static bool is_capped(const struct exam *x)
+{
+    static const char *const words[] = {"length", "max_tokens", "model_length", "MAX_TOKENS",
+                                        "max_output_tokens"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(x->r->finish, words[i]) == 0)
+            return true;
+    const struct usage *u = &x->r->usage;
+    return x->e->max_tokens > 0 && u->completion_tokens >= x->e->max_tokens &&
+           strcmp(x->r->finish, "tool_calls") != 0 && strcmp(x->r->finish, "stop") != 0;
+}
+
+/* A complete stream says why it ended; [DONE] alone does not. */
+static bool lacks_finish(const struct reply *r)
+{
+    return r->end == END_CLEAN && is_success(r->status) && !r->finish[0] && !r->error_text.len &&
+           !r->body_unreadable && !r->framing_broken && r->stream;
+}
+
+void turn_begin(struct exam *x)
+{
+    const struct reply *r = x->r;
+    x->failed = r->end != END_CLEAN || !is_success(r->status) || r->error_text.len ||
+                r->body_unreadable || r->framing_broken || lacks_finish(r) ||
+                (!r->has_choice && !r->stream);
+    x->capped = !x->failed && is_capped(x);
+}
+
+static void note(struct exam *x, enum reason reason, const char *rule, const char *detail)
+{
+    exam_note(x, reason, CHANNEL_transport, -1, rule, "%s", detail);
+}
+
+static void check_end(struct exam *x)
+{
+    const struct reply *r = x->r;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (ends[i].end != r->end)
+            continue;
+        /* Closed before even a status came: as good as no connection. */
+        bool nothing = r->end == END_CUT && r->status == 0;
+        note(x, nothing ? REASON_connect : ends[i].reason, nothing ? "no-answer" : ends[i].rule,
+             r->end_detail);
+    }
+}
+
+static void check_status(struct exam *x)
+{
+    const struct reply *r = x->r;
+    if (r->status == 0 || is_success(r->status))
+        return;
+    bool waits = r->status == 429 || (r->status == 503 && r->retry_after_s >= 0);
+    if (waits || r->status == 503)
+        exam_note(x, REASON_overload, CHANNEL_transport, -1, "status", "status %d", r->status);
+    if (!waits)
+        exam_note(x, REASON_http, CHANNEL_transport, -1, "status", "status %d", r->status);
+}
+
+void transport_detect(struct exam *x)
+{
+    const struct reply *r = x->r;
+    check_end(x);
+    check_status(x);
+    if (!is_success(r->status) || r->end == END_CONNECT || r->end == END_TLS)
+        return;
+    if (r->body_unreadable)
+        note(x, REASON_body, "unreadable", "neither the JSON nor the stream that was asked for");
+    if (r->framing_broken)
+        note(x, REASON_sse, "framing", "an event that is not JSON");
+    if (r->error_text.len) {
+        enum reason reason = r->error_in_stream ? REASON_sse : REASON_body;
+        exam_note(x, reason, CHANNEL_error, -1, "error-object", "%.180s", buf_str(&r->error_text));
+    }
+    if (r->end != END_CLEAN || r->body_unreadable || r->framing_broken || r->error_text.len)
+        return;
+    if (!r->has_choice && !r->stream)
+        note(x, REASON_body, "no-choice", "a body without any choice");
+    if (lacks_finish(r))
+        note(x, REASON_cut, "no-finish",
+             r->done ? "[DONE] came, a finish reason never did" : "the stream just ended");
+}

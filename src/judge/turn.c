@@ -1,0 +1,219 @@
+/* turn.c - what was due and did not come, and the answer that had to be right. Weighs the reply as
+ * a whole; everything about single texts has been found by others. */
+#include "turn.h"
+
+#include <string.h>
+
+#include "exam.h"
+#include "expect.h"
+#include "message.h"
+#include "reply.h"
+#include "token.h"
+
+/* Tokens that an empty reply may honestly have cost: an end token, an empty think block. */
+#define EMPTY_TOKENS 6
+
+/* Visible bytes per token below which most tokens must have been swallowed, and the least tokens
+ * for which that says anything. Text has 3 to 4. */
+#define BYTES_PER_TOKEN_MIN 1.2
+#define SWALLOWED_TOKENS    24
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static struct span trim(struct span s)
+{
+    while (s.len && is_space(s.data[0])) {
+        s.data++;
+        s.len--;
+    }
+    while (s.len && is_space(s.data[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+static bool says_tool_calls(const struct reply *r)
+{
+    return strcmp(r->finish, "tool_calls") == 0 || strcmp(r->finish, "function_call") == 0;
+}
+
+static bool is_swallowed(const struct exam *x)
+{
+    const struct reply *r = x->r;
+    long tokens = r->usage.completion_tokens;
+    if (!r->reasoning.len)
+        return tokens >= EMPTY_TOKENS;
+    return tokens >= SWALLOWED_TOKENS &&
+           (double)r->reasoning.len < BYTES_PER_TOKEN_MIN * (double)tokens;
+}
+
+static void missing(struct exam *x, enum reason reason, const char *rule, const char *why)
+{
+    exam_note(x, reason, CHANNEL_calls, -1, rule, "%s", why);
+}
+
+static void check_missing_call(struct exam *x)
+{
+    bool visible = trim(buf_span(&x->r->content)).len > 0;
+    if (x->capped)
+        missing(x, REASON_cap, "cap", "max_tokens was reached before the call");
+    else if (visible)
+        missing(x, REASON_prose, "prose", "text came instead of the call");
+    else if (is_swallowed(x))
+        missing(x, REASON_swallowed, "swallowed", "tokens were generated, nothing came");
+    else
+        missing(x, REASON_empty, "empty", "nothing came");
+}
+
+void no_tool_detect(struct exam *x)
+{
+    const struct reply *r = x->r;
+    const struct expect *e = x->e;
+    if (x->failed)
+        return;
+    bool visible = trim(buf_span(&r->content)).len > 0;
+    if (x->capped && (x->open_call || e->must_finish))
+        missing(x, REASON_cap, "cap-in-call",
+                x->open_call ? "max_tokens was reached inside a call"
+                             : "max_tokens was reached before the end");
+    else if (!r->n_calls && says_tool_calls(r))
+        missing(x, REASON_finish_lie, "finish-lie", "the finish reason says tool_calls");
+    else if (!r->n_calls && e->call_due)
+        check_missing_call(x);
+    else if (!r->n_calls && !visible && (e->final_text || is_swallowed(x)))
+        check_missing_call(x);
+}
+
+static bool is_emphasis(char c)
+{
+    return c == '*' || c == '_' || c == '`' || c == '#';
+}
+
+static bool is_closing(char c)
+{
+    return c == '.' || c == '!' || c == ',' || c == ';' || c == ':';
+}
+
+static bool is(struct span a, struct span b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* True if `s` is `want` in emphasis, quotes or code marks, with a closing full stop or the like. A
+ * mark is only taken off if what is wanted does not itself begin or end with it. */
+static bool is_answer(struct span s, struct span want)
+{
+    s = trim(s);
+    while (s.len > want.len) {
+        char first = s.data[0], last = s.data[s.len - 1];
+        bool paired = first == last && (is_emphasis(first) || first == '"');
+        if (is_closing(last) || is_space(last))
+            s.len--;
+        else if (paired && s.len >= want.len + 2)
+            s = (struct span){s.data + 1, s.len - 2};
+        else if (is_space(first) || first == '#')
+            s = (struct span){s.data + 1, s.len - 1};
+        else
+            break;
+        if (is(s, want))
+            return true;
+    }
+    return is(s, want);
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Standing alone somewhere in the text. */
+static bool holds(struct span s, struct span want)
+{
+    for (long at = 0; (at = span_find(s, want, (size_t)at)) >= 0; at++) {
+        size_t end = (size_t)at + want.len;
+        if ((at == 0 || !is_word(s.data[at - 1])) && (end == s.len || !is_word(s.data[end])))
+            return true;
+    }
+    return false;
+}
+
+/* Text around a right answer that is still a sentence and no runaway. */
+#define SENTENCE_MAX 160
+
+void answer_detect(struct exam *x)
+{
+    if (!x->e->final_text || x->failed)
+        return;
+    const struct view *w = &x->views[0];
+    struct span want = trim(span_of(x->e->final_text)), got = trim(w->raw);
+    if (!got.len || is_answer(got, want))
+        return;
+    if (x->capped) {
+        missing(x, REASON_cap, "runaway",
+                "max_tokens was reached, and the answer is not just that");
+        return;
+    }
+    if (holds(got, want) && got.len <= want.len + SENTENCE_MAX)
+        exam_sign(x, REASON_value, LEVEL_SUSPECT, w, got, "answer-in-sentence",
+                  "the right answer, in a sentence");
+    else if (holds(got, want))
+        exam_sign(x, REASON_value, LEVEL_DAMAGE, w, got, "answer-in-runaway",
+                  "the right answer is only a part of this");
+    else
+        exam_sign(x, REASON_value, LEVEL_DAMAGE, w, got, "answer", "wanted '%.100s', got '%.60s'",
+                  x->e->final_text, buf_str(&x->r->content));
+}
+
+static void check_listed(struct exam *x, const struct view *w)
+{
+    for (size_t i = 0; i < x->e->n_foreign; i++) {
+        struct span canary = span_of(x->e->foreign_canaries[i]);
+        if (!canary.len || !holds(w->raw, canary))
+            continue;
+        long at = span_find(w->raw, canary, 0);
+        exam_sign(x, REASON_foreign, LEVEL_DAMAGE, w, (struct span){w->raw.data + at, canary.len},
+                  "foreign-canary", "'%.100s' belongs to another session", canary.data);
+    }
+}
+
+static void check_tokens(struct exam *x, const struct view *w)
+{
+    struct token_owner owner;
+    size_t from = 0;
+    for (int n = 0; n < 8; n++) {
+        long at = token_find(x->e->key, w->raw, from, &owner);
+        if (at < 0)
+            return;
+        from = (size_t)at + 1;
+        if (owner.session == x->e->session ||
+            (x->e->n_sessions > 0 && owner.session > x->e->n_sessions) || owner.session < 1)
+            continue;
+        struct sign *s = exam_sign(x, REASON_foreign, LEVEL_DAMAGE, w,
+                                   (struct span){w->raw.data + at, TOKEN_LEN}, "foreign-token",
+                                   "token of session %ld, slot %d", owner.session, owner.slot);
+        if (s) {
+            s->owner_session = owner.session;
+            s->owner_slot = owner.slot;
+        }
+    }
+}
+
+void foreign_detect(struct exam *x)
+{
+    for (size_t i = 0; i < x->n_views; i++) {
+        if (x->e->n_foreign)
+            check_listed(x, &x->views[i]);
+        if (x->e->key)
+            check_tokens(x, &x->views[i]);
+    }
+    for (size_t i = 0; i < x->n_calls; i++) {
+        struct view id = {
+            .channel = CHANNEL_id, .call = (int)i, .raw = buf_span(&x->r->calls[i].id)};
+        check_listed(x, &id);
+        if (x->e->key)
+            check_tokens(x, &id);
+    }
+}

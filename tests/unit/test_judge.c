@@ -1,0 +1,164 @@
+// layers: wire judge chat base
+/* test_judge.c - the judge on labelled cases (files), on its own examples, and on properties that
+ * no list of examples can state. */
+#include "judge.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "casefile.h"
+#include "check.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+
+static struct judge *judge;
+
+static bool as_wanted(const struct casefile *c, const struct verdict *v)
+{
+    if (c->want_class && strcmp(c->want_class, class_name(v->class)) != 0)
+        return false;
+    for (size_t i = 0; i < c->n_want_reasons; i++)
+        if (strcmp(c->want_reasons[i], reason_name(v->reason)) == 0)
+            return true;
+    return c->n_want_reasons == 0;
+}
+
+static void run_case(const char *file, struct span line, size_t chunk)
+{
+    struct casefile c = {0};
+    struct verdict v = {0};
+    struct err err = {0};
+    int read = casefile_read(line, chunk, &c, &err);
+    CHECK_STR(err.text, "");
+    if (read < 0)
+        return;
+    struct toolset *t = toolset_new(judge, c.expect.tools, c.expect.n_tools, &err);
+    CHECK_STR(err.text, "");
+    judge_reply(judge, t, &c.expect, &c.reply, &v);
+    CHECK(as_wanted(&c, &v));
+    if (!as_wanted(&c, &v))
+        fprintf(stderr, "  %s: %s: want %s, %s ...; got %s (%s)\n", file, c.id, c.want_class,
+                c.n_want_reasons ? c.want_reasons[0] : "any", reason_name(v.reason),
+                v.n_signs ? v.signs[0].rule : "no sign");
+    verdict_release(&v);
+    toolset_free(t);
+    casefile_release(&c);
+}
+
+/* Returns the number of cases; -1 if there is no such file. */
+static long run_file(const char *path, size_t chunk)
+{
+    struct buf text = BUF_INIT;
+    struct err err = {0};
+    long n = 0;
+    if (file_read(path, 1 << 26, &text, &err) < 0)
+        return -1;
+    for (size_t at = 0; at < text.len;) {
+        const char *end = memchr(text.data + at, '\n', text.len - at);
+        size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
+        if (len) {
+            run_case(path, (struct span){text.data + at, len}, chunk);
+            n++;
+        }
+        at += len + 1;
+    }
+    buf_release(&text);
+    return n;
+}
+
+static void test_own_cases(void)
+{
+    DIR *dir = opendir(SOURCE_DIR "/tests/cases");
+    long n = 0;
+    CHECK(dir != NULL);
+    for (struct dirent *d; dir && (d = readdir(dir)) != NULL;) {
+        size_t len = strlen(d->d_name);
+        if (len < 7 || strcmp(d->d_name + len - 6, ".jsonl") != 0)
+            continue;
+        char *path = mem_printf("%s/tests/cases/%s", SOURCE_DIR, d->d_name);
+        n += run_file(path, 0);
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+    CHECK(n > 300);
+    printf("own cases: %ld\n", n);
+}
+
+/* Cases that lie beside the checkout, where they do. */
+static void test_shared_cases(void)
+{
+    static const char *const files[] = {"text", "json_text", "wire"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = mem_printf("%s/../shared/cases/%s.jsonl", SOURCE_DIR, files[i]);
+        long n = run_file(path, 0);
+        if (n >= 0)
+            printf("%s: %ld cases\n", files[i], n);
+        free(path);
+    }
+}
+
+static void test_self_check(void)
+{
+    struct err err = {0};
+    CHECK_INT(judge_self_check(judge, &err), 0);
+    CHECK_STR(err.text, "");
+
+    /* A rule whose own example it misses, and one that hits everything. */
+    static const char *const bad[] = {
+        "{\"name\":\"bad\",\"about\":\"misses\",\"rules\":[{\"id\":\"x\",\"role\":\"open\","
+        "\"near\":[\"qq\"],\"match\":\"qqq\"}],\"leaks\":[\"a qq b\"],\"clean\":[\"c\"]}",
+        "{\"name\":\"bad\",\"about\":\"too much\",\"rules\":[{\"id\":\"x\",\"role\":\"open\","
+        "\"near\":[\"th\"],\"match\":\"th.\"}],\"leaks\":[\"then\"],\"clean\":[\"c\"]}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct judge_options o = {.rules_json = bad[i]};
+        struct err why = {0};
+        struct judge *j = judge_new(&o, &why);
+        CHECK_STR(why.text, "");
+        CHECK_INT(judge_self_check(j, &why), -1);
+        CHECK_INT(why.status, STATUS_UNDECIDED);
+        judge_free(j);
+    }
+}
+
+static void refuse(const char *rules, const char *text)
+{
+    struct err err = {0};
+    struct judge_options o = {.rules_json = rules};
+    CHECK(!judge_new(&o, &err));
+    CHECK_INT(err.status, STATUS_USAGE);
+    CHECK_STR(err.text, text);
+}
+
+static void test_bad_rules(void)
+{
+    refuse("{", "further rules: not JSON: line 1, column 1");
+    refuse("{\"name\":\"x\"}", "further rules: the value lacks 'about'");
+    refuse(
+        "{\"name\":\"x\",\"about\":\"abc\",\"leaks\":[\"a\"],\"clean\":[\"b\"],\"rules\":[{\"id\":"
+        "\"r\",\"role\":\"opener\",\"near\":[\"ab\"],\"match\":\"abc\"}]}",
+        "further rules: 'rules[0].role' must be one of "
+        "[\"open\",\"close\",\"inner\",\"special\",\"think\",\"think_end\",\"naked\",\"error\"]");
+    refuse(
+        "{\"name\":\"x\",\"about\":\"abc\",\"leaks\":[\"a\"],\"clean\":[\"b\"],\"rules\":[{\"id\":"
+        "\"r\",\"role\":\"open\",\"near\":[\"ab\"],\"match\":\"a(b\"}]}",
+        "markup rule 'r': bad regular expression 'a(b' at offset 3: missing closing "
+        "parenthesis");
+}
+
+int main(void)
+{
+    struct judge_options options = {0};
+    struct err err = {0};
+    judge = judge_new(&options, &err);
+    CHECK_STR(err.text, "");
+    if (!judge)
+        return check_end();
+    test_own_cases();
+    test_shared_cases();
+    test_self_check();
+    test_bad_rules();
+    judge_free(judge);
+    return check_end();
+}
