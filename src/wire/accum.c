@@ -152,7 +152,8 @@ static struct tool_call *new_call(struct accum *a, const struct call_piece *p, b
     struct tool_call *call = reply_add_call(r);
     call->index = p->index;
     call->index_conflict = conflict;
-    if (!p->id.text.len)
+    /* Chunks with an empty id are a habit; a whole body with one hands out an id that is none. */
+    if (!p->id.text.len && (p->id.kind != PIECE_TEXT || r->stream))
         r->quirks |= QUIRK_BIT(missing_id);
     else if (!span_starts(p->id.text, "call_"))
         r->quirks |= QUIRK_BIT(vendor_id);
