@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,9 +220,13 @@ static void close_loop(struct loop *loop)
     free(loop->served);
 }
 
+/* Signals are the program's business; SIGPIPE, which a client that leaves would raise, nobody's. */
 static void *run_loop(void *arg)
 {
     struct loop *loop = arg;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     event_base_dispatch(loop->base);
     return NULL;
 }

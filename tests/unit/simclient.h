@@ -51,6 +51,7 @@ struct visit {
     long session;
     int round, rounds;
     bool stream, in_flight;
+    struct exchange *exchange;
     long max_tokens;
     const char *boot; /* NULL: not said */
     char *body, *header;
@@ -70,15 +71,14 @@ static inline void visit_send(struct visit *v)
     reply_init(r);
     r->stream = v->stream;
     v->in_flight = true;
-    http_post(v->client->http, span_of(v->body), v->header, r, visit_done, v);
+    v->exchange = http_post(v->client->http, span_of(v->body), v->header, r, visit_done, v);
 }
 
 static inline void visit_done(void *arg, struct reply *r)
 {
     struct visit *v = arg;
-    (void)r;
     v->in_flight = false;
-    if (v->round == v->rounds)
+    if (v->round == v->rounds || r->end == END_CANCELLED)
         return;
     v->round++;
     visit_send(v);
