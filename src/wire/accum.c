@@ -153,10 +153,11 @@ static struct tool_call *new_call(struct accum *a, const struct call_piece *p, b
     call->index = p->index;
     call->index_conflict = conflict;
     /* Chunks with an empty id are a habit; a whole body with one hands out an id that is none. */
-    if (!p->id.text.len && (p->id.kind != PIECE_TEXT || r->stream))
-        r->quirks |= QUIRK_BIT(missing_id);
-    else if (!span_starts(p->id.text, "call_"))
-        r->quirks |= QUIRK_BIT(vendor_id);
+    if (p->id.text.len)
+        r->quirks |= span_starts(p->id.text, "call_") ? 0 : QUIRK_BIT(vendor_id);
+    else
+        r->quirks |=
+            a->whole && p->id.kind == PIECE_TEXT ? QUIRK_BIT(empty_id) : QUIRK_BIT(missing_id);
     return call;
 }
 

@@ -120,8 +120,9 @@ static int add_text(const struct json *object, const char *where, const char *ke
     return 0;
 }
 
-static int read_call(const struct json *v, size_t i, struct tool_call *call, struct err *err)
+static int read_call(const struct json *v, size_t i, struct reply *r, struct err *err)
 {
+    struct tool_call *call = reply_add_call(r);
     char *where = mem_printf("reply.tool_calls[%zu]", i);
     const struct json *function = json_get(v, "function"), *args;
     function = function ? function : v;
@@ -136,6 +137,8 @@ static int read_call(const struct json *v, size_t i, struct tool_call *call, str
         json_print(args, &call->args);
     else if (rc == 0)
         rc = add_text(function, where, "arguments", &call->args, err);
+    if (case_asked_absent(json_get(v, "id")))
+        r->quirks |= QUIRK_BIT(missing_id);
     call->index = json_long(json_get(v, "index"), -1);
     free(where);
     return rc;
@@ -154,7 +157,7 @@ static int read_reply(struct casefile *c, const struct json *reply, struct err *
         return -1;
     size_t i = 0;
     for (const struct json *call = json_first(calls); call; call = json_next(call), i++)
-        if (read_call(call, i, reply_add_call(r), err) < 0)
+        if (read_call(call, i, r, err) < 0)
             return -1;
     bool said = json_get(reply, "finish_reason");
     struct span finish = said ? json_span(v) : span_of(r->n_calls ? "tool_calls" : "stop");
