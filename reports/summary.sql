@@ -22,24 +22,20 @@ SELECT count(*) AS exchanges,
        sum(cached_tokens) AS cached_total,
        sum(token_events) AS token_events,
        word_counts(quirks) AS quirks,
-       count(first_token_us) FILTER (WHERE timed AND streamed) AS n_ttft,
        quantiles(CASE WHEN timed AND streamed THEN first_token_us - coalesce(scheduled_us, sent_us)
                  END, 0.5, 0.95, 0.99, 1) AS ttft,
-       count(*) FILTER (WHERE timed AND token_events > 1 AND last_token_us > first_token_us)
-           AS n_itl,
        quantiles(CASE WHEN timed AND token_events > 1 AND last_token_us > first_token_us
                  THEN (last_token_us - first_token_us) * 1.0 / (token_events - 1) END,
                  0.5, 0.95, 0.99, 1) AS itl,
-       count(max_gap_us) FILTER (WHERE timed AND token_events > 1) AS n_gap,
        quantiles(CASE WHEN timed AND token_events > 1 THEN max_gap_us END,
                  0.5, 0.95, 0.99, 1) AS gap,
-       count(done_us) FILTER (WHERE timed) AS n_round,
        quantiles(CASE WHEN timed THEN done_us - coalesce(scheduled_us, sent_us) END,
                  0.5, 0.95, 0.99, 1) AS round
 FROM (SELECT *, class <> 'error' AS timed, (SELECT stream FROM runs WHERE run = :run) AS streamed
       FROM rounds
       WHERE run = :run
-        AND session NOT IN (SELECT session FROM sessions WHERE run = :run AND warmup))
+        AND (NOT EXISTS (SELECT 1 FROM sessions WHERE run = :run AND warmup)
+             OR session NOT IN (SELECT session FROM sessions WHERE run = :run AND warmup)))
 
 -- @one run: what was run
 SELECT run, uid, started, status, label, scenario, model, base_url, dialect,
@@ -113,17 +109,17 @@ ORDER BY round
 
 -- @many latency: quantiles in microseconds; none where too few rounds carry them (59 for the 95th,
 -- 299 for the 99th). Rounds that ended in an error are left out.
-WITH metric(number, name, n, q) AS (
-    SELECT 1, 'ttft', n_ttft, ttft FROM round_scan
-    UNION ALL SELECT 2, 'itl', n_itl, itl FROM round_scan
-    UNION ALL SELECT 3, 'gap', n_gap, gap FROM round_scan
-    UNION ALL SELECT 4, 'round', n_round, round FROM round_scan
-)
+WITH metric(number, name, q) AS (
+    SELECT 1, 'ttft', ttft FROM round_scan
+    UNION ALL SELECT 2, 'itl', itl FROM round_scan
+    UNION ALL SELECT 3, 'gap', gap FROM round_scan
+    UNION ALL SELECT 4, 'round', round FROM round_scan
+), counted AS (SELECT *, json_extract(q, '$[4]') AS n FROM metric)
 SELECT name, n, round(json_extract(q, '$[0]'), 1) AS p50_us,
        CASE WHEN n >= 59 THEN round(json_extract(q, '$[1]'), 1) END AS p95_us,
        CASE WHEN n >= 299 THEN round(json_extract(q, '$[2]'), 1) END AS p99_us,
        json_extract(q, '$[3]') AS max_us
-FROM metric WHERE n > 0 ORDER BY number
+FROM counted WHERE n > 0 ORDER BY number
 
 -- @one tokens: as the server counted them; NULL where it said nothing
 SELECT exchanges, prompt_said, json_extract(prompt, '$[0]') AS prompt_min,

@@ -56,8 +56,7 @@ static void headline(const struct view *v)
     buf_addf(v->out, "%s\n", counts ? counts : "");
     buf_clear(&text);
     if (judged) {
-        buf_addf(&text, "%s%s", figures_text(c, 0, "text"),
-                 corrupted ? " (95% Clopper-Pearson interval)" : "");
+        buf_addf(&text, "%s%s", figures_text(c, 0, "text"), corrupted ? " (95% interval)" : "");
         line(v, "rate", buf_str(&text));
     }
     long error = figures_long(c, 0, "error");

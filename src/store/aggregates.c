@@ -3,6 +3,7 @@
 #include "functions.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,54 @@ struct sample {
     int n_q;
 };
 
-static int by_value(const void *a, const void *b)
+#define DIGIT_BITS 11
+#define DIGITS     6 /* 66 bits */
+#define BUCKETS    (1u << DIGIT_BITS)
+
+/* A number whose order as bits is its order as a value. */
+static uint64_t sort_key(double d)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static size_t digit_of(double d, int digit)
+{
+    return sort_key(d) >> (digit * DIGIT_BITS) & (BUCKETS - 1);
+}
+
+/* Sorts by one digit from `from` to `to`, keeping the order of equals; false if all values have the
+ * same digit, and nothing was moved. */
+static bool sort_digit(const double *from, double *to, size_t n, int digit)
+{
+    size_t start[BUCKETS] = {0}, next = 0;
+    for (size_t i = 0; i < n; i++)
+        start[digit_of(from[i], digit)]++;
+    if (start[digit_of(from[0], digit)] == n)
+        return false;
+    for (size_t b = 0; b < BUCKETS; b++) {
+        size_t count = start[b];
+        start[b] = next;
+        next += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[start[digit_of(from[i], digit)]++] = from[i];
+    return true;
+}
+
+/* A radix sort: summaries of millions of rounds wait for it. */
+static void sort_values(struct sample *s)
+{
+    double *other = mem_zero(s->n, sizeof *other);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        if (!sort_digit(s->values, other, s->n, digit))
+            continue;
+        double *sorted = other;
+        other = s->values;
+        s->values = sorted;
+    }
+    free(other);
 }
 
 static void quantile_step(sqlite3_context *c, int n, sqlite3_value **v)
@@ -54,7 +99,7 @@ static struct sample *sample_sorted(sqlite3_context *c)
 {
     struct sample *s = sqlite3_aggregate_context(c, 0);
     if (s && s->n)
-        qsort(s->values, s->n, sizeof *s->values, by_value);
+        sort_values(s);
     return s;
 }
 
@@ -79,6 +124,7 @@ static void quantiles_final(sqlite3_context *c)
     jsonw_array(&w);
     for (int i = 0; i < s->n_q; i++)
         jsonw_double(&w, rank_quantile(s->values, s->n, s->q[i]));
+    jsonw_long(&w, (long long)s->n);
     jsonw_end_array(&w);
     sqlite3_result_text(c, buf_str(&out), (int)out.len, SQLITE_TRANSIENT);
     buf_release(&out);
@@ -218,8 +264,9 @@ static void words_final(sqlite3_context *c)
 const struct sql_function aggregate_functions[] = {
     AGGREGATE("quantile", 2, "value, q", quantile_step, quantile_final,
               "aggregate: quantile q of the values, linear between neighbours"),
-    AGGREGATE("quantiles", -1, "value, q, ...", quantile_step, quantiles_final,
-              "aggregate: several quantiles in one pass, as a JSON array"),
+    AGGREGATE(
+        "quantiles", -1, "value, q, ...", quantile_step, quantiles_final,
+        "aggregate: several quantiles in one pass and how many values there were, as a JSON array"),
     AGGREGATE("sprt_state", 6, "start_order, corrupted, p0, p1, alpha, beta", sprt_step, sprt_final,
               "aggregate: 'pass', 'fail' or 'go on': Wald's sequential test in start order"),
     AGGREGATE("word_counts", 1, "text", words_step, words_final,

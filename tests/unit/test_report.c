@@ -135,6 +135,16 @@ static long add_run(struct store *s, const struct fixture *f)
     return run;
 }
 
+static void first_difference(const char *name, const char *got, const char *want)
+{
+    size_t at = 0, line = 0;
+    for (; got[at] && got[at] == want[at]; at++)
+        if (got[at] == '\n')
+            line = at + 1;
+    fprintf(stderr, "%s: got  \"%.*s\"\n%s: want \"%.*s\"\n", name, (int)strcspn(got + line, "\n"),
+            got + line, name, (int)strcspn(want + line, "\n"), want + line);
+}
+
 static void expect_golden(const char *name, const struct buf *got)
 {
     char path[512];
@@ -147,7 +157,10 @@ static void expect_golden(const char *name, const struct buf *got)
     }
     struct buf want = BUF_INIT;
     CHECK_INT(file_read(path, 1 << 20, &want, &err), 0);
-    CHECK_STR(buf_str(got), buf_str(&want));
+    bool same = got->len == want.len && memcmp(buf_str(got), buf_str(&want), got->len) == 0;
+    CHECK(same);
+    if (!same)
+        first_difference(name, buf_str(got), buf_str(&want));
     buf_release(&want);
 }
 

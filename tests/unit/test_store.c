@@ -557,8 +557,16 @@ static void test_functions(void)
         {"SELECT sessions_to_tell(0.15, 0.03, 0.9)", "111.0"},
         {"WITH t(v) AS (VALUES (3), (1), (2), (NULL), ('x')) SELECT quantile(v, 0.5) FROM t",
          "2.0"},
-        {"WITH t(v) AS (VALUES (3), (1), (2)) SELECT quantiles(v, 0, 0.25, 1) FROM t", "[1,1.5,3]"},
+        {"WITH t(v) AS (VALUES (3), (1), (2)) SELECT quantiles(v, 0, 0.25, 1) FROM t",
+         "[1,1.5,3,3]"},
         {"SELECT quantile(1, 0.5) FROM runs", "NULL"},
+        {"WITH t(v) AS (VALUES (-1e9), (1e-9), (0.0), (7e300), (-0.5), (2), (-1e300))"
+         " SELECT quantiles(v, 0, 0.5, 1) FROM t",
+         "[-1e+300,0,7e+300,7]"},
+        /* 1000 values in an order of their own: the ranks come out. */
+        {"WITH RECURSIVE t(n, v) AS (VALUES (1, 1) UNION ALL SELECT n + 1, v * 11 % 1009 FROM t"
+         " WHERE n < 1008) SELECT quantiles(v * 1000.5, 0, 0.25, 0.5, 1) FROM t",
+         "[1000.5,252876.375,504752.25,1008504,1008]"},
         {"WITH t(w) AS (VALUES ('a b'), (''), ('b  c'), (NULL)) SELECT word_counts(w) FROM t",
          "{\"a\":1,\"b\":2,\"c\":1}"},
         /* 31 clean sessions pass; fed in any order, start order decides. */
