@@ -203,6 +203,8 @@ int template_add(struct template *t, struct span source, const struct template_s
     if (utf8_check(source) >= 0)
         return err_set(err, STATUS_USAGE, "'%s' is no valid Unicode text (an unpaired surrogate?)",
                        path);
+    if (source.len && memchr(source.data, '\0', source.len))
+        return err_set(err, STATUS_USAGE, "'%s' holds a NUL character", path);
     struct span s;
     bool ref;
     for (size_t at = 0; template_cut(source, &at, &s, &ref);) {

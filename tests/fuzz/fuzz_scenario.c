@@ -1,4 +1,5 @@
 // layers: scenario chat base
+// corpus: tests/data/scenario-bad/*.json tests/data/scenario-good/*.json
 /* Any text as a scenario file: refused in one line, or playable to its end. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,13 +8,12 @@
 #include "buf.h"
 #include "err.h"
 #include "expect.h"
+#include "fuzz.h"
 #include "json.h"
 #include "message.h"
 #include "reply.h"
 #include "scenario.h"
 #include "token.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int condition)
 {
