@@ -1,4 +1,5 @@
--- Runs, the newest last. :label, :reason, :class, :since are texts or NULL; :tags is a JSON object of
+-- The runs of the database, the newest last.
+-- :label, :reason, :class, :since are texts or NULL; :tags is a JSON object of
 -- wanted tags (value null = any); :limit 0 = all.
 
 -- @many runs: one row a run

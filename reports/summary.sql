@@ -1,4 +1,4 @@
--- The summary of one run (:run). Sections are explained in src/report/figures.h.
+-- What one run (:run) came to: the summary that it prints at its end.
 -- Corrupted = leak + no_tool; judged = corrupted + ok. Errors could not be judged and stand apart;
 -- warm-up sessions count nowhere.
 

@@ -108,14 +108,13 @@ out:
 /* What there is to ask: needs no database. */
 static int explain(const struct query_args *a, struct err *err)
 {
+    const struct report_style style = {.colour = cmd_stdout_has_colour(), .columns = cmd_columns()};
     struct buf out = BUF_INIT;
     if (a->functions) {
-        const struct report_style style = {.colour = cmd_stdout_has_colour(),
-                                           .columns = cmd_columns()};
         report_functions(&style, &out);
     } else {
         buf_adds(&out, "usage: toolstorm query REPORT [SECTION], or --sql TEXT\n\nreports:\n");
-        report_names(&out);
+        report_names(&style, &out);
     }
     int rc = cmd_print(&out, err);
     buf_release(&out);

@@ -189,14 +189,17 @@ int report_check_run(struct store *s, long run, struct err *err)
     struct figures f = {0};
     const struct binding bindings[] = {{.name = "run", .number = run}};
     int rc = figures_add(&f, s, "known",
-                         "SELECT count(*) FILTER (WHERE run = :run) AS found, count(*) AS runs, "
-                         "min(run) AS first, max(run) AS last FROM runs",
+                         "SELECT count(*) FILTER (WHERE run = :run) AS found, min(run) AS first, "
+                         "max(run) AS last FROM runs",
                          bindings, 1, err);
     if (rc == 0 && !figures_long(&f.sections[0], 0, "found")) {
-        if (figures_long(&f.sections[0], 0, "runs"))
+        long first = figures_long(&f.sections[0], 0, "first");
+        if (first && first == figures_long(&f.sections[0], 0, "last"))
+            rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has only run %ld",
+                         run, first);
+        else if (first)
             rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has %ld to %ld", run,
-                         figures_long(&f.sections[0], 0, "first"),
-                         figures_long(&f.sections[0], 0, "last"));
+                         first, figures_long(&f.sections[0], 0, "last"));
         else
             rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has none", run);
     }

@@ -206,15 +206,15 @@ static struct span report_about(const struct embedded *e)
     return (struct span){text, strcspn(text, "\n")};
 }
 
-void report_names(struct buf *out)
+void report_names(const struct report_style *style, struct buf *out)
 {
-    struct grid g = {.align = "ll"};
     for (const struct embedded *e = NULL; (e = embed_next("reports/", e));) {
         struct span name = report_name(e), about = report_about(e);
-        grid_addf(&g, "%.*s", (int)name.len, name.data);
-        grid_addf(&g, "%.*s", (int)about.len, about.data);
+        char *text = mem_copy(about.data, about.len);
+        buf_addf(out, "  %-10.*s ", (int)name.len, name.data);
+        text_wrap(out, text, 13, style->columns > 0 ? (size_t)style->columns : 80);
+        free(text);
     }
-    grid_print(&g, &(struct report_style){.columns = 100}, 2, out);
 }
 
 void report_functions(const struct report_style *style, struct buf *out)

@@ -87,7 +87,7 @@ int report_query(struct store *s, const struct report_query *request,
                  const struct report_style *style, struct buf *out, struct err *err) MUST_CHECK;
 
 /* The shipped reports and the SQL functions, each with what it is. They can't fail. */
-void report_names(struct buf *out);
+void report_names(const struct report_style *style, struct buf *out);
 void report_functions(const struct report_style *style, struct buf *out);
 
 /* 0 if the database has the run; else an error of status 2 that says which it has. */

@@ -103,12 +103,13 @@ static size_t next_shown(const struct transcript *t, size_t len, size_t at,
     return next;
 }
 
+/* Lines behind the indent; an empty one gets none. */
 static void indented(struct buf *out, const char *text)
 {
     for (; *text; text++) {
-        buf_addc(out, *text);
-        if (*text == '\n')
+        if (*text != '\n' && out->len && out->data[out->len - 1] == '\n')
             buf_adds(out, INDENT);
+        buf_addc(out, *text);
     }
 }
 
@@ -125,6 +126,8 @@ static void add_marked(const struct transcript *t, struct span text)
     struct buf safe = BUF_INIT;
     /* Inside a mark every blank counts. */
     text_safe(&safe, text, false);
+    if (t->out->len && t->out->data[t->out->len - 1] == '\n')
+        buf_adds(t->out, INDENT);
     if (t->style->colour)
         text_paint(t->out, t->style, PAINT_MARK, buf_str(&safe));
     else
@@ -153,7 +156,6 @@ void transcript_text(const struct transcript *t, struct span text, struct mark *
                      size_t n_marks)
 {
     n_marks = merge(text, marks, n_marks);
-    buf_adds(t->out, INDENT);
     for (size_t at = 0; at < text.len;) {
         size_t end = shown_until(t, text.len, at, marks, n_marks);
         end = boundary(text, end);
@@ -174,7 +176,8 @@ void transcript_text(const struct transcript *t, struct span text, struct mark *
         }
         at = next;
     }
-    buf_addc(t->out, '\n');
+    if (t->out->len && t->out->data[t->out->len - 1] != '\n')
+        buf_addc(t->out, '\n');
 }
 
 /* --- messages ----------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ static int query_fail(const struct store *s, struct err *err)
     if (code == SQLITE_ERROR || code == SQLITE_AUTH || code == SQLITE_MISMATCH ||
         code == SQLITE_RANGE || code == SQLITE_TOOBIG)
         return err_set(err, STATUS_USAGE, "sql: %s", sqlite3_errmsg(s->db));
+    if (code == SQLITE_READONLY)
+        return err_set(err, STATUS_USAGE, "sql: the statement would write, and may only read");
     return database_fail(s, "read", err);
 }
 

@@ -575,7 +575,7 @@ static void test_unknown(void)
     struct store *s = store_open(":memory:", STORE_WRITE, &err);
     expect_show_error(s, &(struct report_show){.run = 1, .session = 1}, "has none");
     add_run(s, &(struct fixture){"baseline", 40, 10, 2, 0, 0});
-    expect_show_error(s, &(struct report_show){.run = 2, .session = 1}, "1 to 1");
+    expect_show_error(s, &(struct report_show){.run = 2, .session = 1}, "only run 1");
     expect_show_error(s, &(struct report_show){.run = 1, .session = 99}, "damaged are 7, 17");
     expect_show_error(s, &(struct report_show){.run = 1, .session = 7, .round = 9}, "no round 9");
     expect_show_error(s, &(struct report_show){.run = 1, .session = 7, .form = SHOW_CURL},
