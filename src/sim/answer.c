@@ -1,7 +1,7 @@
 /* answer.c - the noun between playing, damaging and pacing. It knows no HTTP and no SSE. */
 #include "answer.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "ask.h"
 #include "json.h"
@@ -27,10 +27,15 @@ long answer_tokens(const struct reply *said)
     return (long)((bytes + ANSWER_TOKEN_BYTES - 1) / ANSWER_TOKEN_BYTES);
 }
 
+void answer_finish(struct reply *said, const char *reason)
+{
+    snprintf(said->finish, sizeof said->finish, "%s", reason);
+}
+
 void answer_complete(struct answer *a, const struct ask *ask)
 {
     struct reply *said = &a->said;
-    strcpy(said->finish, said->n_calls > 0 ? "tool_calls" : "stop");
+    answer_finish(said, said->n_calls > 0 ? "tool_calls" : "stop");
     said->usage.prompt_tokens = ask->prompt_tokens;
     said->usage.completion_tokens = answer_tokens(said);
 }

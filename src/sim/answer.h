@@ -37,6 +37,9 @@ struct answer {
 void answer_init(struct answer *a);
 void answer_release(struct answer *a);
 
+/* Sets the finish reason. */
+void answer_finish(struct reply *said, const char *reason);
+
 /* Fills in what the perfect reply leaves open: finish reason and usage. */
 void answer_complete(struct answer *a, const struct ask *ask);
 

@@ -4,11 +4,12 @@
 
 #include <stddef.h>
 
+#include "answer.h"
 #include "ask.h"
 #include "damage_row.h"
 #include "family.h"
 #include "fault.h"
-#include "phrase.h"
+#include "rng.h"
 #include "scene.h"
 #include "server.h"
 
@@ -173,14 +174,15 @@ const char *damage_apply(const struct fault_hit *hit, const struct scene *scene,
     const struct row *row = &rows[hit->reason];
     struct expect e;
     scene_expect(scene, scene->round, &e);
+    struct rng dice = rng_stream(hit->dice, 0, "damage");
     struct damage_job job = {.scene = scene,
                              .e = &e,
                              .said = &answer->said,
                              .answer = answer,
                              .phrases = scene->server->phrases,
-                             .dice = rng_stream(hit->dice, 0, "damage")};
+                             .dice = &dice};
     if (row->family)
-        job.family = family_pick(scene->server->families, hit->family, &job.dice);
+        job.family = family_pick(scene->server->families, hit->family, &dice);
     row->spoil(&job);
     return job.family ? family_name(job.family) : NULL;
 }

@@ -3,19 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "damage_row.h"
 #include "family.h"
 #include "generic.h"
 #include "json.h"
 #include "mem.h"
 #include "message.h"
+#include "rng.h"
 #include "scene.h"
 
 #define MIN_LITERAL 4 /* bytes of a text whose alteration nobody takes for a habit */
 
 static struct tool_call *any_call(struct damage_job *j)
 {
-    return &j->said->calls[rng_below(&j->dice, j->said->n_calls)];
+    return &j->said->calls[rng_below(j->dice, j->said->n_calls)];
 }
 
 static void replace(struct buf *text, size_t at, size_t len, struct span by)
@@ -37,7 +39,7 @@ static void set_text(struct buf *text, const char *to)
 static void set_id(struct damage_job *j, struct tool_call *call)
 {
     buf_clear(&call->id);
-    buf_addf(&call->id, "call_%024llx", (unsigned long long)rng_u64(&j->dice));
+    buf_addf(&call->id, "call_%024llx", (unsigned long long)rng_u64(j->dice));
 }
 
 /* A second call like the first one, under an id of its own. */
@@ -75,13 +77,13 @@ static bool is_demanded(const struct expect *e, const char *tool, const char *ke
 void damage_markup_args(struct damage_job *j)
 {
     struct buf *args = &any_call(j)->args, quoted = BUF_INIT;
-    struct span token = family_token(j->family, &j->dice);
+    struct span token = family_token(j->family, j->dice);
     json_quote(&quoted, token);
     struct span bare = {quoted.data + 1, quoted.len - 2};
     size_t end = args->len;
     while (end > 0 && args->data[end - 1] != '"')
         end--;
-    bool inside = end > 1 && args->data[end - 2] != ':' && rng_below(&j->dice, 2);
+    bool inside = end > 1 && args->data[end - 2] != ':' && rng_below(j->dice, 2);
     if (inside)
         replace(args, end - 1, 0, bare);
     else
@@ -91,7 +93,7 @@ void damage_markup_args(struct damage_job *j)
 
 void damage_markup_name(struct damage_job *j)
 {
-    struct span token = family_token(j->family, &j->dice);
+    struct span token = family_token(j->family, j->dice);
     buf_add(&any_call(j)->name, token.data, token.len);
 }
 
@@ -139,10 +141,10 @@ static bool is_alterable(const char *json)
 static void alter(struct damage_job *j, struct buf *text, size_t at, size_t len)
 {
     for (;;) {
-        char *c = &text->data[at + rng_below(&j->dice, len)];
+        char *c = &text->data[at + rng_below(j->dice, len)];
         if (!is_digit(*c) && !is_letter(*c))
             continue;
-        *c = other_char(*c, &j->dice);
+        *c = other_char(*c, j->dice);
         return;
     }
 }
@@ -213,10 +215,10 @@ void damage_value(struct damage_job *j)
         alter_final(j);
         return;
     }
-    size_t first = (size_t)rng_below(&j->dice, e->n_calls);
+    size_t first = (size_t)rng_below(j->dice, e->n_calls);
     for (size_t i = 0; i < e->n_calls; i++) {
         const struct expect_call *c = &e->calls[(first + i) % e->n_calls];
-        size_t start = c->n_literals ? (size_t)rng_below(&j->dice, c->n_literals) : 0;
+        size_t start = c->n_literals ? (size_t)rng_below(j->dice, c->n_literals) : 0;
         for (size_t k = 0; k < c->n_literals; k++) {
             const struct expect_literal *l = &c->literals[(start + k) % c->n_literals];
             if (can_alter(e, c, l) && alter_literal(j, l))
@@ -227,7 +229,7 @@ void damage_value(struct damage_job *j)
 
 static void cut_args(struct damage_job *j, struct buf *args)
 {
-    size_t keep = 1 + (size_t)rng_below(&j->dice, args->len > 1 ? args->len - 1 : 1);
+    size_t keep = 1 + (size_t)rng_below(j->dice, args->len > 1 ? args->len - 1 : 1);
     while (keep > 1 && ((unsigned char)args->data[keep] & 0xC0) == 0x80)
         keep--;
     args->len = keep;
@@ -248,7 +250,7 @@ void damage_call_json(struct damage_job *j)
     struct buf *args = &any_call(j)->args;
     const char *text = buf_str(args);
     const char *in_text = args->len ? strstr(text, "\": \"") : NULL;
-    switch (rng_below(&j->dice, in_text ? 4 : 3)) {
+    switch (rng_below(j->dice, in_text ? 4 : 3)) {
     case 1: {
         char *copy = mem_copy(text, args->len);
         buf_adds(args, copy);
@@ -326,7 +328,7 @@ void damage_call_name(struct damage_job *j)
 {
     struct buf *name = &any_call(j)->name;
     char *old = mem_str(buf_str(name));
-    switch (rng_below(&j->dice, 3)) {
+    switch (rng_below(j->dice, 3)) {
     case 0: set_text(name, ""); break;
     case 1: buf_adds(name, "_ex"); break;
     default: buf_adds(name, old); break;
@@ -348,7 +350,7 @@ void damage_call_index(struct damage_job *j)
 
 void damage_call_extra(struct damage_job *j)
 {
-    const struct tool *t = &j->e->tools[rng_below(&j->dice, j->e->n_tools)];
+    const struct tool *t = &j->e->tools[rng_below(j->dice, j->e->n_tools)];
     struct json *schema = t->parameters ? json_parse(span_of(t->parameters), NULL) : NULL;
     struct tool_call *call = reply_add_call(j->said);
     call->index = (long)j->said->n_calls - 1;
@@ -357,13 +359,13 @@ void damage_call_extra(struct damage_job *j)
     generic_value(schema, &call->args);
     json_free(schema);
     buf_clear(&j->said->content);
-    strcpy(j->said->finish, "tool_calls");
+    answer_finish(j->said, "tool_calls");
     j->said->usage.completion_tokens = answer_tokens(j->said);
 }
 
 void damage_missing_calls(struct damage_job *j)
 {
-    size_t gone = (size_t)rng_below(&j->dice, j->said->n_calls);
+    size_t gone = (size_t)rng_below(j->dice, j->said->n_calls);
     struct tool_call victim = j->said->calls[gone];
     size_t after = j->said->n_calls - gone - 1;
     memmove(&j->said->calls[gone], &j->said->calls[gone + 1], after * sizeof victim);
@@ -386,6 +388,6 @@ void damage_repeat_call(struct damage_job *j)
     set_id(j, call);
     buf_adds(&call->name, e->previous[which].name);
     buf_adds(&call->args, e->previous_args[which]);
-    strcpy(j->said->finish, "tool_calls");
+    answer_finish(j->said, "tool_calls");
     j->said->usage.completion_tokens = answer_tokens(j->said);
 }

@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 
-#include "answer.h"
-#include "buf.h"
 #include "expect.h"
-#include "rng.h"
+#include "reply.h"
 
+struct answer;
 struct family;
 struct json;
+struct rng;
 struct scene;
 
 struct damage_job {
@@ -20,7 +20,7 @@ struct damage_job {
     struct answer *answer;
     const struct json *phrases;
     const struct family *family; /* NULL if the reason has none */
-    struct rng dice;
+    struct rng *dice;
 };
 
 typedef void damage_fn(struct damage_job *j);

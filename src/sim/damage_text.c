@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "ask.h"
 #include "damage_row.h"
 #include "family.h"
 #include "json.h"
 #include "phrase.h"
+#include "rng.h"
 #include "scene.h"
 #include "token.h"
 
@@ -19,7 +21,7 @@
 static void add_aside(struct damage_job *j)
 {
     if (j->said->content.len == 0)
-        phrase_add(j->phrases, "aside", j->e->lang, 1, &j->dice, &j->said->content);
+        phrase_add(j->phrases, "aside", j->e->lang, 1, j->dice, &j->said->content);
 }
 
 static void add_span(struct buf *out, struct span text)
@@ -45,46 +47,46 @@ void damage_markup(struct damage_job *j)
 {
     struct buf block = BUF_INIT;
     family_render(j->family, j->said, &block);
-    uint64_t form = rng_below(&j->dice, 10);
+    uint64_t form = rng_below(j->dice, 10);
     if (form >= 5)
         add_aside(j);
-    if (form >= 5 && rng_below(&j->dice, 2))
+    if (form >= 5 && rng_below(j->dice, 2))
         buf_addc(&j->said->content, '\n');
     size_t len = block.len;
     if (form >= 8)
-        len = cut_before(&block, len * (60 + (size_t)rng_below(&j->dice, 36)) / 100);
+        len = cut_before(&block, len * (60 + (size_t)rng_below(j->dice, 36)) / 100);
     buf_add(&j->said->content, block.data, len);
     buf_release(&block);
     damage_drop_calls(j->said);
-    strcpy(j->said->finish, "stop");
+    answer_finish(j->said, "stop");
     recount(j);
 }
 
 void damage_markup_reasoning(struct damage_job *j)
 {
     if (j->said->reasoning.len == 0)
-        phrase_add(j->phrases, "thought", j->e->lang, 2, &j->dice, &j->said->reasoning);
+        phrase_add(j->phrases, "thought", j->e->lang, 2, j->dice, &j->said->reasoning);
     buf_addc(&j->said->reasoning, '\n');
     family_render(j->family, j->said, &j->said->reasoning);
     buf_clear(&j->said->content);
     damage_drop_calls(j->said);
-    strcpy(j->said->finish, "stop");
+    answer_finish(j->said, "stop");
     recount(j);
 }
 
 void damage_special_token(struct damage_job *j)
 {
     add_aside(j);
-    add_span(&j->said->content, phrase_pick(j->phrases, "special", NULL, &j->dice));
+    add_span(&j->said->content, phrase_pick(j->phrases, "special", NULL, j->dice));
     recount(j);
 }
 
 void damage_reasoning_text(struct damage_job *j)
 {
-    const struct json *tags = phrase_at(j->phrases, "think", &j->dice);
+    const struct json *tags = phrase_at(j->phrases, "think", j->dice);
     struct buf text = BUF_INIT;
     add_span(&text, json_span(json_get(tags, "open")));
-    phrase_add(j->phrases, "thought", j->e->lang, 3, &j->dice, &text);
+    phrase_add(j->phrases, "thought", j->e->lang, 3, j->dice, &text);
     add_span(&text, json_span(json_get(tags, "close")));
     add_span(&text, buf_span(&j->said->content));
     buf_release(&j->said->content);
@@ -95,13 +97,13 @@ void damage_reasoning_text(struct damage_job *j)
 
 void damage_loop(struct damage_job *j)
 {
-    struct span unit = phrase_pick(j->phrases, "loop", NULL, &j->dice);
+    struct span unit = phrase_pick(j->phrases, "loop", NULL, j->dice);
     damage_drop_calls(j->said);
     buf_clear(&j->said->content);
     add_aside(j);
     while (j->said->content.len < LOOP_BYTES)
         add_span(&j->said->content, unit);
-    strcpy(j->said->finish, "length");
+    answer_finish(j->said, "length");
     recount(j);
 }
 
@@ -109,14 +111,14 @@ void damage_loop(struct damage_job *j)
 void damage_soup(struct damage_job *j)
 {
     bool by_script = j->e->lang && strcmp(j->e->lang, "multi") != 0;
-    if (rng_below(&j->dice, 2)) {
+    if (rng_below(j->dice, 2)) {
         damage_drop_calls(j->said);
-        strcpy(j->said->finish, "stop");
+        answer_finish(j->said, "stop");
     }
     add_aside(j);
-    for (size_t i = 0, n = 24 + (size_t)rng_below(&j->dice, 24); i < n; i++) {
-        buf_addc(&j->said->content, by_script ? ' ' : (char)(1 + rng_below(&j->dice, 8)));
-        add_span(&j->said->content, phrase_pick(j->phrases, "soup", NULL, &j->dice));
+    for (size_t i = 0, n = 24 + (size_t)rng_below(j->dice, 24); i < n; i++) {
+        buf_addc(&j->said->content, by_script ? ' ' : (char)(1 + rng_below(j->dice, 8)));
+        add_span(&j->said->content, phrase_pick(j->phrases, "soup", NULL, j->dice));
     }
     recount(j);
 }
@@ -125,7 +127,7 @@ void damage_utf8(struct damage_job *j)
 {
     add_aside(j);
     buf_addc(&j->said->content, ' ');
-    for (size_t i = 0, n = 2 + (size_t)rng_below(&j->dice, 3); i < n; i++)
+    for (size_t i = 0, n = 2 + (size_t)rng_below(j->dice, 3); i < n; i++)
         buf_adds(&j->said->content, "\xEF\xBF\xBD");
     recount(j);
 }
@@ -147,7 +149,7 @@ void damage_foreign(struct damage_job *j)
 {
     long other = j->e->session > 1 ? j->e->session - 1 : j->e->session + 1;
     struct reply *said = j->said;
-    if (rng_below(&j->dice, 2) && said->n_calls > 0 && swap_token(j, other, &said->calls[0].args))
+    if (rng_below(j->dice, 2) && said->n_calls > 0 && swap_token(j, other, &said->calls[0].args))
         return;
     char token[TOKEN_LEN + 1];
     token_make(j->e->key, other, TOKEN_SLOT_CANARY, token);
@@ -160,14 +162,14 @@ static void say_instead(struct damage_job *j, const char *kind, size_t n, const 
 {
     damage_drop_calls(j->said);
     buf_clear(&j->said->content);
-    phrase_add(j->phrases, kind, j->e->lang, n, &j->dice, &j->said->content);
-    strcpy(j->said->finish, finish);
+    phrase_add(j->phrases, kind, j->e->lang, n, j->dice, &j->said->content);
+    answer_finish(j->said, finish);
     recount(j);
 }
 
 void damage_prose(struct damage_job *j)
 {
-    say_instead(j, "prose", 1 + (size_t)rng_below(&j->dice, 2), "stop");
+    say_instead(j, "prose", 1 + (size_t)rng_below(j->dice, 2), "stop");
 }
 
 void damage_empty(struct damage_job *j)
@@ -187,7 +189,7 @@ void damage_swallowed(struct damage_job *j)
 
 void damage_finish_lie(struct damage_job *j)
 {
-    say_instead(j, "aside", (size_t)rng_below(&j->dice, 2), "tool_calls");
+    say_instead(j, "aside", (size_t)rng_below(j->dice, 2), "tool_calls");
 }
 
 void damage_cap(struct damage_job *j)
@@ -198,11 +200,11 @@ void damage_cap(struct damage_job *j)
     buf_clear(&j->said->content);
     size_t want = (size_t)tokens * ANSWER_TOKEN_BYTES;
     while (j->said->content.len < want) {
-        phrase_add(j->phrases, "ramble", j->e->lang, 1, &j->dice, &j->said->content);
+        phrase_add(j->phrases, "ramble", j->e->lang, 1, j->dice, &j->said->content);
         buf_addc(&j->said->content, ' ');
     }
     j->said->content.len = cut_before(&j->said->content, want);
     j->said->content.data[j->said->content.len] = '\0';
-    strcpy(j->said->finish, "length");
+    answer_finish(j->said, "length");
     j->said->usage.completion_tokens = tokens;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ask.h"
 #include "generic.h"
 #include "scenario.h"
 #include "server.h"

@@ -6,14 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ask.h"
+#include "err.h"
 #include "expect.h"
 #include "reply.h"
 #include "token.h"
 
+struct ask;
 struct play;
 struct scenario;
 struct server;
+struct span;
 
 struct scene {
     const struct server *server;

@@ -8,9 +8,11 @@
 #include <event2/buffer.h>
 #include <event2/http.h>
 
+#include "answer.h"
 #include "ask.h"
 #include "buf.h"
 #include "damage.h"
+#include "encode.h"
 #include "fault.h"
 #include "json.h"
 #include "ledger.h"
@@ -164,13 +166,13 @@ static bool was_damaged(struct server *sv, const struct scene *scene)
     return ledger_has(sv->ledger, key);
 }
 
-static void maybe_damage(struct server *sv, const struct scene *scene, int inflight,
-                         struct stream_order *order)
+/* Spoils the answer if a rule hits it, and says how in *line. */
+static bool maybe_damage(struct server *sv, const struct scene *scene, int inflight,
+                         struct answer *answer, struct ledger_line *line)
 {
     const struct ask *ask = scene->ask;
-    long session = ask->named ? ask->session : (long)scene->ordinal;
     struct fault_case now = {.run_seed = ask->seed,
-                             .session = session,
+                             .session = ask->named ? ask->session : (long)scene->ordinal,
                              .round = scene->round,
                              .rounds = scene->rounds,
                              .request = (long)scene->ordinal,
@@ -180,20 +182,18 @@ static void maybe_damage(struct server *sv, const struct scene *scene, int infli
                              .damaged = was_damaged(sv, scene)};
     struct fault_hit hit;
     if (!faults_decide(sv->faults, &now, fits, scene, &hit))
-        return;
-    const char *family = damage_apply(&hit, scene, &order->answer);
-    order->damaged = true;
-    order->dice ^= hit.dice;
-    order->line = (struct ledger_line){.scenario = ask->named ? ask->scenario : NULL,
-                                       .seed = ask->seed,
-                                       .session = session,
-                                       .round = scene->round,
-                                       .reason = hit.reason,
-                                       .rule = hit.rule,
-                                       .family = family,
-                                       .boot = now.boot,
-                                       .inflight = inflight,
-                                       .request = now.request};
+        return false;
+    *line = (struct ledger_line){.scenario = ask->named ? ask->scenario : NULL,
+                                 .seed = ask->seed,
+                                 .session = now.session,
+                                 .round = now.round,
+                                 .reason = hit.reason,
+                                 .rule = hit.rule,
+                                 .family = damage_apply(&hit, scene, answer),
+                                 .boot = now.boot,
+                                 .inflight = inflight,
+                                 .request = now.request};
+    return true;
 }
 
 static void play(struct loop *loop, struct evhttp_request *req, const struct scene *scene,
@@ -202,20 +202,26 @@ static void play(struct loop *loop, struct evhttp_request *req, const struct sce
     struct server *sv = loop->server;
     const struct ask *ask = scene->ask;
     struct rng dice = rng_stream(sv->seed ^ ask->seed, scene->ordinal, "answer");
-    struct stream_order order = {.stream = ask->stream, .dice = rng_u64(&dice)};
-    order.encode = (struct encode_settings){.model = sv->model,
-                                            .id = rng_u64(&dice),
-                                            .created = sv->started_s,
-                                            .include_usage = ask->include_usage,
-                                            .tokens_per_chunk = sv->tokens_per_chunk};
-    answer_init(&order.answer);
+    struct encode_settings encode = {.model = sv->model,
+                                     .id = rng_u64(&dice),
+                                     .created = sv->started_s,
+                                     .include_usage = ask->include_usage,
+                                     .tokens_per_chunk = sv->tokens_per_chunk};
+    struct answer answer;
+    struct ledger_line line;
     struct expect e;
+    answer_init(&answer);
     scene_expect(scene, scene->round, &e);
-    scene_say(scene, &order.answer.said);
+    scene_say(scene, &answer.said);
     if (sv->think)
-        phrase_add(sv->phrases, "thought", e.lang, 2, &dice, &order.answer.said.reasoning);
-    answer_complete(&order.answer, ask);
-    maybe_damage(sv, scene, inflight, &order);
+        phrase_add(sv->phrases, "thought", e.lang, 2, &dice, &answer.said.reasoning);
+    answer_complete(&answer, ask);
+    bool damaged = maybe_damage(sv, scene, inflight, &answer, &line);
+    struct stream_order order = {.answer = &answer,
+                                 .encode = &encode,
+                                 .stream = ask->stream,
+                                 .dice = rng_u64(&dice),
+                                 .damage = damaged ? &line : NULL};
     stream_start(loop, req, &order);
 }
 

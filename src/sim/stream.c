@@ -15,8 +15,11 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "answer.h"
 #include "buf.h"
 #include "clock.h"
+#include "encode.h"
+#include "ledger.h"
 #include "mem.h"
 #include "rng.h"
 #include "server.h"
@@ -30,15 +33,18 @@
 struct stream {
     struct loop *loop;
     struct evhttp_request *req;
-    struct stream_order order;
-    char *scenario; /* what order.line.scenario points to */
+    struct answer answer;
+    struct encode_settings encode;
+    struct ledger_line damage;
+    char *scenario, *boot; /* texts of the line that are this stream's own */
+    uint64_t dice;
     struct event timer;
     struct encode_place place;
     struct rng rng;
     int64_t due_us;
     struct buf out; /* said, but not handed to the socket yet */
     size_t endless;
-    bool started, whole, prepared, marked, counted;
+    bool stream, damaged, started, whole, prepared, marked, counted;
 };
 
 static void pump(struct stream *s);
@@ -64,9 +70,10 @@ static void stream_free(struct stream *s)
 {
     leave(s);
     event_del(&s->timer);
-    answer_release(&s->order.answer);
+    answer_release(&s->answer);
     buf_release(&s->out);
     free(s->scenario);
+    free(s->boot);
     free(s);
 }
 
@@ -125,8 +132,8 @@ static void watch(struct stream *s)
 
 static void mark(struct stream *s)
 {
-    if (s->order.damaged && !s->marked)
-        ledger_add(s->loop->server->ledger, &s->order.line);
+    if (s->damaged && !s->marked)
+        ledger_add(s->loop->server->ledger, &s->damage);
     s->marked = true;
 }
 
@@ -172,14 +179,14 @@ static void add_number_header(struct evhttp_request *req, const char *key, long 
 
 static void start(struct stream *s, size_t content_length)
 {
-    const struct answer *a = &s->order.answer;
+    const struct answer *a = &s->answer;
     const char *type = "application/json";
     if (a->whole)
         type = a->content_type;
-    else if (s->order.stream)
+    else if (s->stream)
         type = "text/event-stream; charset=utf-8";
     add_header(s->req, "Content-Type", type);
-    if (s->order.stream && !a->whole)
+    if (s->stream && !a->whole)
         add_header(s->req, "Cache-Control", "no-cache");
     if (a->retry_after_s >= 0)
         add_number_header(s->req, "Retry-After", a->retry_after_s);
@@ -192,7 +199,7 @@ static void start(struct stream *s, size_t content_length)
 /* How much of the answer has been said, against how much is to be said before its ending. */
 static bool at_ending(const struct stream *s)
 {
-    const struct answer *a = &s->order.answer;
+    const struct answer *a = &s->answer;
     if (a->ending == ENDS_WELL)
         return false;
     if (a->after_permille == 0)
@@ -210,7 +217,7 @@ static bool is_over(const struct stream *s)
 /* The whole body at once, or as much of it as is to be said before the ending. */
 static void prepare_body(struct stream *s)
 {
-    const struct answer *a = &s->order.answer;
+    const struct answer *a = &s->answer;
     struct buf body = BUF_INIT;
     s->prepared = true;
     if (a->ending == ENDS_TRICKLE || a->ending == ENDS_ENDLESS || a->ending == ENDS_RESET)
@@ -220,7 +227,7 @@ static void prepare_body(struct stream *s)
     if (a->whole)
         buf_add(&body, a->body.data, a->body.len);
     else
-        encode_body(a, &s->order.encode, &body);
+        encode_body(a, &s->encode, &body);
     start(s, body.len);
     size_t said = body.len;
     if (a->ending != ENDS_WELL)
@@ -233,14 +240,14 @@ static void prepare_body(struct stream *s)
 
 static void next_event(struct stream *s)
 {
-    const struct answer *a = &s->order.answer;
+    const struct answer *a = &s->answer;
     encode_settle(a, &s->place);
     if (at_ending(s))
         return;
     if (s->place.phase == PHASE_FINISH)
         mark(s);
     size_t said = s->place.said;
-    encode_event(a, &s->order.encode, &s->place, &s->out);
+    encode_event(a, &s->encode, &s->place, &s->out);
     encode_settle(a, &s->place);
     if (s->place.said > said && s->place.phase < PHASE_FINISH)
         s->due_us += delay(s, s->loop->server->itl_us);
@@ -299,7 +306,7 @@ static void hang_up(struct stream *s)
     if (s->started || !is_reused)
         mark(s);
     leave(s);
-    if (s->order.dice & 1) {
+    if (s->dice & 1) {
         struct linger reset = {.l_onoff = 1, .l_linger = 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     }
@@ -312,9 +319,8 @@ static void trickle(struct stream *s)
                                         " for",   " some", " more", " time",  " until", " it",
                                         " comes", " back", " to",   " where", " we",    " were"};
     mark(s);
-    if (s->order.stream)
-        encode_words(&s->order.encode, rng_pick(&s->rng, words, sizeof words / sizeof *words),
-                     &s->out);
+    if (s->stream)
+        encode_words(&s->encode, rng_pick(&s->rng, words, sizeof words / sizeof *words), &s->out);
     else
         buf_addc(&s->out, ' ');
     if (evbuffer_get_length(bufferevent_get_output(socket_of(s->req))) < BATCH)
@@ -332,7 +338,7 @@ static void endless(struct stream *s)
         return;
     }
     if (s->endless == 0)
-        encode_open_line(&s->order.encode, s->order.stream, &s->out);
+        encode_open_line(&s->encode, s->stream, &s->out);
     for (size_t i = 0; i < 16 * BATCH / 8; i++)
         buf_addf(&s->out, "%07llx ", (unsigned long long)(rng_u64(&s->rng) >> 36));
     s->endless += s->out.len;
@@ -341,7 +347,7 @@ static void endless(struct stream *s)
 
 static void end_with_tail(struct stream *s)
 {
-    struct answer *a = &s->order.answer;
+    struct answer *a = &s->answer;
     mark(s);
     a->ending = ENDS_WELL;
     buf_add(&s->out, a->tail.data, a->tail.len);
@@ -351,7 +357,7 @@ static void end_with_tail(struct stream *s)
 
 static void end_badly(struct stream *s)
 {
-    switch (s->order.answer.ending) {
+    switch (s->answer.ending) {
     case ENDS_RESET:
     case ENDS_CUT: hang_up(s); break;
     case ENDS_STALL: mark(s); break; /* on_close() is what ends it */
@@ -376,7 +382,7 @@ static size_t piece_size(struct stream *s)
 static void pump(struct stream *s)
 {
     produce(s);
-    bool more = can_say_more(s), bad = s->order.answer.ending != ENDS_WELL;
+    bool more = can_say_more(s), bad = s->answer.ending != ENDS_WELL;
     if (s->out.len > 0) {
         size_t len = piece_size(s);
         bool paced = len == s->out.len && more && s->due_us > clock_mono_us();
@@ -391,7 +397,7 @@ static void pump(struct stream *s)
     } else if (!bad) {
         finish(s);
     } else if (evbuffer_get_length(bufferevent_get_output(socket_of(s->req))) > 0 &&
-               s->order.answer.ending != ENDS_ENDLESS) {
+               s->answer.ending != ENDS_ENDLESS) {
         wake_at(s, clock_mono_us() + POLL_US);
     } else {
         end_badly(s);
@@ -402,10 +408,20 @@ static int64_t first_delay(struct stream *s)
 {
     const struct server *sv = s->loop->server;
     int64_t us = delay(s, sv->ttft_us);
-    if (s->order.stream || s->order.answer.whole)
+    if (s->stream || s->answer.whole)
         return us;
-    long chunks = answer_tokens(&s->order.answer.said) / sv->tokens_per_chunk;
+    long chunks = answer_tokens(&s->answer.said) / sv->tokens_per_chunk;
     return us + delay(s, sv->itl_us * chunks);
+}
+
+static void take_damage(struct stream *s, const struct ledger_line *line)
+{
+    s->damaged = line != NULL;
+    if (!line)
+        return;
+    s->damage = *line;
+    s->damage.scenario = s->scenario = mem_str(line->scenario);
+    s->damage.boot = s->boot = mem_str(line->boot);
 }
 
 void stream_start(struct loop *loop, struct evhttp_request *req, struct stream_order *order)
@@ -413,16 +429,17 @@ void stream_start(struct loop *loop, struct evhttp_request *req, struct stream_o
     struct stream *s = mem_zero(1, sizeof *s);
     s->loop = loop;
     s->req = req;
-    s->order = *order;
-    answer_init(&order->answer);
+    s->answer = *order->answer;
+    answer_init(order->answer);
+    s->encode = *order->encode;
+    s->stream = order->stream;
+    s->dice = order->dice;
     s->counted = true;
-    s->whole = s->order.answer.whole || !s->order.stream;
-    s->scenario = mem_str(order->line.scenario);
-    s->order.line.scenario = s->scenario;
+    s->whole = s->answer.whole || !s->stream;
+    take_damage(s, order->damage);
     s->rng = rng_stream(order->dice, 0, "pace");
     evtimer_assign(&s->timer, loop->base, on_timer, s);
-    atomic_fetch_add(&loop->server->completion_tokens,
-                     s->order.answer.said.usage.completion_tokens);
+    atomic_fetch_add(&loop->server->completion_tokens, s->answer.said.usage.completion_tokens);
     s->due_us = clock_mono_us() + first_delay(s);
     watch(s);
     pump(s);

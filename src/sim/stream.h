@@ -3,25 +3,22 @@
 #define STREAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "answer.h"
-#include "encode.h"
-#include "ledger.h"
-
-struct evhttp_connection;
+struct answer;
+struct encode_settings;
 struct evhttp_request;
+struct ledger_line;
 struct loop;
 
 struct stream_order {
-    struct answer answer; /* emptied by stream_start() */
-    struct encode_settings encode;
+    struct answer *answer; /* emptied by stream_start() */
+    const struct encode_settings *encode;
     bool stream;
-    uint64_t dice; /* for jitter and splitting */
-
-    /* The damage that this answer carries; borrowed from the server but for `scenario`. */
-    bool damaged;
-    struct ledger_line line;
+    uint64_t dice;                    /* for jitter and splitting */
+    const struct ledger_line *damage; /* that the answer carries, or NULL; its texts but `scenario`
+                                         and `boot` are the server's */
 };
 
 /* Answers the request from the loop's thread. The line goes to the ledger just before the first
