@@ -151,6 +151,7 @@ static int dispatch(int argc, char **argv, struct err *err)
 int cmd_main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file limit is a full disk: an error, not an end */
     struct err err = {0};
     int status = dispatch(argc, argv, &err);
     if (status >= 0)

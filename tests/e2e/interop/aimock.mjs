@@ -8,8 +8,8 @@ const ledger = process.argv[2];
 const kinds = ["right", "markup", "right", "altered", "right", "http500", "right", "cut", "right", "prose"];
 const known = new Map();
 
-const text = (message) =>
-  typeof message.content === "string" ? message.content : message.content.map((p) => p.text).join("");
+const text = ({ content }) =>
+  typeof content === "string" ? content : (content ?? []).map((part) => part.text).join("");
 
 function session(request) {
   const prompt = request.messages.map(text).join("\n");
@@ -62,7 +62,7 @@ for (const kind of new Set(kinds))
         reply.toolCalls = reply.toolCalls.map((c) => ({ ...c, arguments: JSON.stringify(c.arguments) }));
       return reply;
     },
-    ...(kind === "cut" ? { truncateAfterChunks: 2 } : {}),
+    ...(kind === "cut" ? { truncateAfterChunks: 2, latency: 20 } : {}),
   });
 await mock.start();
 console.log(`${mock.url}/v1`);
