@@ -74,28 +74,31 @@ static void visit(struct splits *s, size_t i, long left, double weight, double c
         visit(s, i + 1, left - x, weight * dist_at(&s->cells[i], x), chi2 + share(s, i, x));
 }
 
-/* How many splits there are, up to the limit of interest. */
-static double split_count(const struct splits *s)
+/* Is it few enough to visit every split? Ways to fill the first cells are counted only where the
+ * other cells can take what is left: each then leads to a split, and one count above the limit
+ * settles it. */
+static bool are_few(const struct splits *s)
 {
     size_t width = (size_t)s->total + 1;
     double *ways = mem_zero(width, sizeof(*ways)), *next = mem_zero(width, sizeof(*next));
+    bool few = true;
     ways[0] = 1;
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count && few; i++) {
         double window = 0; /* sum of ways[j - n .. j] */
-        for (long j = 0; j <= s->total; j++) {
+        for (long j = 0; j <= s->total && few; j++) {
             window += ways[j];
             if (j > s->n[i])
                 window -= ways[j - s->n[i] - 1];
-            next[j] = fmin(window, 1e15);
+            next[j] = s->total - j <= s->room[i + 1] ? window : 0;
+            few = next[j] <= DISPERSION_SPLITS;
         }
         double *old = ways;
         ways = next;
         next = old;
     }
-    double result = ways[s->total];
     free(ways);
     free(next);
-    return result;
+    return few;
 }
 
 static double by_enumeration(struct splits *s)
@@ -158,7 +161,7 @@ double dispersion_exact(const long *x, const long *n, size_t count)
         s.room[i] = s.room[i + 1] + cells[i];
     s.rate = (double)s.total / (double)s.room[0];
     double effort = (double)s.total * (double)s.count, p = seen.p;
-    bool few = effort <= 1e8 && s.count <= 1000 && split_count(&s) <= DISPERSION_SPLITS;
+    bool few = effort <= 1e8 && s.count <= 1000 && are_few(&s);
     if (few)
         p = by_enumeration(&s);
     else if (effort <= LONGEST)

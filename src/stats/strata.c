@@ -9,7 +9,7 @@
 #include "fisher.h"
 #include "mem.h"
 
-#define WORK_LIMIT 4e9
+#define WORK_LIMIT 5e8
 
 static bool possible(const struct strata_table *t)
 {

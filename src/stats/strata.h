@@ -18,7 +18,7 @@ struct strata_exact {
 };
 
 /* The exact conditional test: a convolution of hypergeometric distributions, no continuity or size
- * condition. With one stratum: Fisher's. Impossible counts, or work beyond 4e9 steps: all NaN. */
+ * condition. With one stratum: Fisher's. Impossible counts, or work beyond 5e8 steps: all NaN. */
 struct strata_exact strata_exact_test(const struct strata_table *tables, size_t count);
 
 struct strata_cmh {
