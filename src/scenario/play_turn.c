@@ -1,5 +1,5 @@
-/* turn.c - one round of a play: what it must bring, what the right reply is, what is said to the
- * reply that came. Reads plays and never changes them. */
+/* play_turn.c - one round of a play: what it must bring, what the right reply is, what is said to
+ * the reply that came. Reads plays and never changes them. */
 #include <stdlib.h>
 #include <string.h>
 
