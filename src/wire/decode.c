@@ -262,10 +262,9 @@ static int feed_kind(struct decoder *d, const char *data, size_t len)
             return too_large(d, "line", d->caps.line);
         return d->accum.too_many ? too_large(d, "tool call", ACCUM_MAX_CALLS) : 0;
     }
-    if (len > d->caps.line - d->body.len)
-        return too_large(d, "body", d->caps.line);
-    buf_add(&d->body, data, len);
-    return 0;
+    size_t room = d->caps.line - d->body.len;
+    buf_add(&d->body, data, len < room ? len : room);
+    return len > room ? too_large(d, "body", d->caps.line) : 0;
 }
 
 int decoder_feed(struct decoder *d, const char *data, size_t len, int64_t now_us)
