@@ -46,8 +46,12 @@ static void add_hit(struct search *s, const struct rule *rule, const struct patt
 {
     if (s->n == MAX_HITS)
         return;
+    /* A line's indentation belongs to the line, not to what stands before it. */
+    size_t start = h->start;
+    while (start + 1 < h->end && strchr(" \t\r\n", s->w->fold.text.data[start]))
+        start++;
     s->hits[s->n++] = (struct hit){.rule = rule,
-                                   .start = h->start,
+                                   .start = start,
                                    .end = h->end,
                                    .group = h->group_start,
                                    .group_end = h->group_end,
@@ -184,17 +188,49 @@ static void drop_paired(struct search *s)
             s->hits[i].dropped = true;
 }
 
-/* "the <tag> opens", "(<tag>)", "a <tag>, then": spoken of, not spoken. */
-static bool is_mention(const struct search *s, const struct hit *h)
+/* Behind a plain tag that begins at `at`, or `at`. */
+static size_t skip_tag(struct span text, size_t at)
+{
+    size_t i = at + 1;
+    if (byte_at(text, at) != '<')
+        return at;
+    while (i < text.len && i < at + 40 && (is_word(byte_at(text, i)) || strchr("/:", text.data[i])))
+        i++;
+    return byte_at(text, i) == '>' ? i + 1 : at;
+}
+
+/* The place that a hit takes together with its neighbours: a marker of several parts is mentioned
+ * as a whole. */
+static void extent(const struct search *s, size_t i, size_t *from, size_t *to)
 {
     struct span text = s->w->fold.text;
-    int before = h->start ? byte_at(text, h->start - 1) : '\n';
-    int after = byte_at(text, h->end), next = byte_at(text, h->end + 1);
+    *from = s->hits[i].start;
+    *to = s->hits[i].end;
+    for (size_t k = i; k > 0 && s->hits[k - 1].end >= *from; k--) {
+        *from = s->hits[k - 1].start;
+        *to = s->hits[k - 1].end > *to ? s->hits[k - 1].end : *to;
+    }
+    for (size_t k = i + 1; k < s->n && s->hits[k].start <= *to; k++)
+        if (s->hits[k].end > *to && s->hits[k].rule->role != RULE_NAKED)
+            *to = s->hits[k].end;
+    if (byte_at(text, *to) == '>')
+        ++*to;
+    *to = skip_tag(text, *to);
+}
+
+/* "the <tag> opens", "(<tag>)", "a <tag>, then": spoken of, not spoken. */
+static bool is_mention(const struct search *s, size_t i)
+{
+    struct span text = s->w->fold.text;
+    size_t from, to;
+    extent(s, i, &from, &to);
+    int before = from ? byte_at(text, from - 1) : '\n';
+    int after = byte_at(text, to), next = byte_at(text, to + 1);
     if (!is_blank(before) && before != '(')
         return false;
     if (after == ' ' && is_lower(next))
         return true;
-    if (h->rule->role == RULE_SPECIAL && is_word(after))
+    if (s->hits[i].rule->role == RULE_SPECIAL && is_word(after))
         return true;
     return after > 0 && strchr(".,;:!?)", after) && !is_word(next) && next != '<';
 }
@@ -242,8 +278,9 @@ static void lower(struct hit *h, const char *why)
 }
 
 /* What excuses a hit in text that people read; `last` is the mention before, or NULL. */
-static void weigh_prose(struct search *s, struct hit *h, const struct hit *last)
+static void weigh_prose(struct search *s, size_t i, const struct hit *last)
 {
+    struct hit *h = &s->hits[i];
     const struct expect *e = s->x->e;
     enum zone z = exam_zones(s->w)->of[h->start];
     if (h->start >= s->off || h->rule->everywhere)
@@ -252,7 +289,7 @@ static void weigh_prose(struct search *s, struct hit *h, const struct hit *last)
         lower(h, zone_name(z));
     else if (e->prompt_mentions_markup)
         lower(h, "the prompt speaks of markup");
-    else if (h->rule->role != RULE_NAKED && is_mention(s, h))
+    else if (h->rule->role != RULE_NAKED && is_mention(s, i))
         lower(h, "a mention");
     else if (h->rule->role == RULE_SPECIAL && last && h->start - last->end <= MENTION_REACH)
         lower(h, "part of a mention");
@@ -274,7 +311,7 @@ static void weigh(struct search *s)
         if (h->dropped)
             continue;
         if (prose)
-            weigh_prose(s, h, mention);
+            weigh_prose(s, i, mention);
         else if (s->w->channel == CHANNEL_args && s->x->e->args_may_contain_markup)
             lower(h, "arguments may hold markup here");
         else
@@ -348,7 +385,9 @@ static void weigh_think_ends(struct search *s)
         bool parts = rest < text.len && (after == '\n' || after == '\r' || !is_blank(after));
         bool answered =
             s->w->channel == CHANNEL_content || (!s->x->r->content.len && !s->x->r->n_calls);
-        if (answered && (lead == h->start || (parts && ends == 1)))
+        bool token =
+            memchr(text.data + h->start, '|', h->end - h->start) || text.data[h->start] == '[';
+        if (answered && (token || lead == h->start || (parts && ends == 1)))
             continue;
         h->dropped = true;
         if (s->w->channel == CHANNEL_content)
