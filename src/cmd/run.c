@@ -158,7 +158,7 @@ static int play(const struct run_setup *s, struct store *store, const char *comm
     int rc = pump(l, store, run, s->options, deciding, err);
     if (finish_run(l, store, run, cpu_start_us, deciding, err) != 0)
         rc = -1;
-    struct tally tally;
+    struct tally tally = {0};
     if (rc == 0)
         rc = read_tally(store, run, &tally, err);
     if (rc == 0)
