@@ -171,3 +171,18 @@ size_t fold_raw(const struct fold *f, size_t at)
 {
     return f->map ? f->map[at] : at;
 }
+
+size_t fold_at(const struct fold *f, size_t at)
+{
+    if (!f->map)
+        return at;
+    size_t low = 0, high = f->text.len;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (f->map[mid] < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}

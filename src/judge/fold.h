@@ -26,4 +26,7 @@ void fold_release(struct fold *f);
 /* Raw offset of the folded offset `at` (at most text.len). */
 size_t fold_raw(const struct fold *f, size_t at);
 
+/* Folded offset of the raw offset `at`, or of the next one that was kept. */
+size_t fold_at(const struct fold *f, size_t at);
+
 #endif

@@ -72,8 +72,8 @@ static void check_text(struct exam *x, struct view *w)
         return;
     struct span where = {s.data + s.len - n, n};
     enum sign_level level = LEVEL_DAMAGE;
-    if (!args && !w->fold.map && n < FENCE_BYTES_MAX && !x->capped &&
-        exam_zones(w)->of[s.len - n] == ZONE_FENCE)
+    if (!args && n < FENCE_BYTES_MAX && !x->capped &&
+        exam_zones(w)->of[fold_at(&w->fold, s.len - n)] == ZONE_FENCE)
         level = LEVEL_SUSPECT;
     exam_sign(x, REASON_loop, level, w, where, "loop", "a unit of %zu bytes, %zu times", unit,
               n / unit);

@@ -322,10 +322,11 @@ static void weigh(struct search *s)
     }
 }
 
+/* A closer that its opener excuses still closes. */
 static bool is_closed(const struct search *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (!s->hits[i].dropped && s->hits[i].rule->role == RULE_CLOSE)
+        if (s->hits[i].rule->role == RULE_CLOSE)
             return true;
     return false;
 }

@@ -128,8 +128,8 @@ static void check_utf8(struct exam *x, struct view *w)
         } else if (exam_unfinished(x) && w->raw.len - at < 4) {
             level = LEVEL_SUSPECT;
             why = "the reply broke off inside a character";
-        } else if (c == 0xFFFD && w->channel != CHANNEL_args && !w->fold.map &&
-                   exam_zones(w)->of[here] != ZONE_PROSE) {
+        } else if (c == 0xFFFD && w->channel != CHANNEL_args &&
+                   exam_zones(w)->of[fold_at(&w->fold, here)] != ZONE_PROSE) {
             level = LEVEL_SUSPECT;
             why = "shown in code or quotes";
         }
