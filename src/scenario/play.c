@@ -8,9 +8,12 @@
 
 #include "context.h"
 #include "estimate.h"
+#include "fill.h"
 #include "json.h"
 #include "mem.h"
 #include "rng.h"
+#include "scenario.h"
+#include "script.h"
 
 #define ROUNDS_MAX 1000 /* of one session */
 
@@ -34,17 +37,17 @@ static void write_context(const struct play *p, struct fill *f, struct buf *out)
     const struct script *s = &p->sc->script;
     struct context_plant *plants = mem_zero(s->n_plants + 1, sizeof *plants);
     char **lines = mem_zero(s->n_plants + 1, sizeof *lines);
-    struct rng places = rng_stream(p->settings.seed, (uint64_t)p->session, "plants");
+    struct rng places = rng_stream(p->seed, (uint64_t)p->session, "plants");
     for (size_t i = 0; i < s->n_plants; i++) {
         double anywhere = rng_unit(&places);
         lines[i] = fill_string(f, &s->plants[i].line);
         plants[i].line = lines[i];
         plants[i].at = s->shared_context ? 1 : s->plants[i].at < 0 ? anywhere : s->plants[i].at;
     }
-    struct context_order order = {.vocab = &s->vocab,
-                                  .seed = p->settings.seed,
+    struct context_order order = {.vocab = s->vocab,
+                                  .seed = p->seed,
                                   .number = s->shared_context ? 0 : (uint64_t)p->session,
-                                  .tokens = s->has_vocab ? p->settings.context_tokens : 0,
+                                  .tokens = s->has_vocab ? p->context_tokens : 0,
                                   .plants = plants,
                                   .n_plants = s->n_plants};
     context_write(&order, out);
@@ -206,13 +209,15 @@ struct play *play_new(const struct scenario *sc, const struct play_settings *set
     int length = script_length(s, rounds, &repeats);
     p->sc = sc;
     p->key = key;
-    p->settings = *settings;
+    p->seed = settings->seed;
     p->session = session;
+    p->n_sessions = settings->n_sessions;
+    p->context_tokens = settings->context_tokens;
     p->n_rounds = length < rounds ? length : rounds;
     p->whole = length <= rounds;
     make_room(p, repeats);
     token_make(key, session, TOKEN_SLOT_CANARY, p->canary);
-    struct fill f = {.values = &s->values,
+    struct fill f = {.values = s->values,
                      .key = key,
                      .seed = settings->seed,
                      .session = session,
@@ -223,7 +228,8 @@ struct play *play_new(const struct scenario *sc, const struct play_settings *set
         write_round(p, &f, round, repeats);
     p->wrong_call = write_text(p, &f, &s->wrong_call);
     p->missing_call = write_text(p, &f, &s->missing_call);
-    memcpy(p->slots, f.slots, sizeof p->slots);
+    p->slots = mem_zero((size_t)f.n_slots + 1, sizeof *p->slots);
+    memcpy(p->slots, f.slots, (size_t)f.n_slots * sizeof *p->slots);
     p->n_slots = f.n_slots;
     p->bad_index = f.bad_index;
     estimate_requests(p);
@@ -239,6 +245,7 @@ void play_free(struct play *p)
     for (size_t i = 0; i < p->n_owned; i++)
         free(p->owned[i]);
     free(p->owned);
+    free(p->slots);
     free(p->plan);
     free(p->calls);
     free(p->args);

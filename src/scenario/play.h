@@ -4,12 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "expect.h"
-#include "fill.h"
 #include "message.h"
-#include "scenario.h"
-#include "script.h"
+#include "token.h"
+
+struct fill_slot;
+struct scenario;
+struct script_step;
 
 struct play_round {
     const struct script_step *step;
@@ -25,8 +28,8 @@ struct play_round {
 struct play {
     const struct scenario *sc;
     const struct token_key *key;
-    struct play_settings settings;
-    long session;
+    uint64_t seed;
+    long session, n_sessions, context_tokens;
     char canary[TOKEN_LEN + 1];
     struct message opening[2];
     size_t n_opening;
@@ -43,7 +46,7 @@ struct play {
     const char *wrong_call, *missing_call;
     char **owned; /* every text above */
     size_t n_owned, owned_cap;
-    struct fill_slot slots[TOKEN_MAX_SLOT];
+    struct fill_slot *slots;
     int n_slots;
     bool bad_index, too_long;
 };

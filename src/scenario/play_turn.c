@@ -1,13 +1,17 @@
 /* play_turn.c - one round of a play: what it must bring, what the right reply is, what is said to
  * the reply that came. Reads plays and never changes them. */
+#include "play.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
 #include "mem.h"
-#include "play.h"
 #include "reply.h"
 #include "rng.h"
+#include "scenario.h"
+#include "script.h"
 
 static const struct play_round *round_of(const struct play *p, int round)
 {
@@ -23,7 +27,7 @@ void play_expect(const struct play *p, int round, struct expect *e)
                          .own_canary = p->canary,
                          .key = p->key,
                          .session = p->session,
-                         .n_sessions = p->settings.n_sessions,
+                         .n_sessions = p->n_sessions,
                          .lang = s->language,
                          .lang_strict = s->language_strict,
                          .prompt_mentions_markup = s->mentions_markup,
@@ -47,7 +51,7 @@ void play_expect(const struct play *p, int round, struct expect *e)
 /* Long enough that no two calls of a run share one. */
 static void add_id(const struct play *p, size_t call, struct buf *id)
 {
-    struct rng r = rng_stream(p->settings.seed ^ rng_mix((uint64_t)p->session), call, "call id");
+    struct rng r = rng_stream(p->seed ^ rng_mix((uint64_t)p->session), call, "call id");
     buf_adds(id, "call_");
     for (int i = 0; i < 24; i++)
         buf_addc(id, "0123456789abcdef"[rng_u64(&r) >> 60]);
@@ -67,7 +71,7 @@ void play_perfect(const struct play *p, int round, struct reply *reply)
         buf_adds(&call->args, p->args[r->first + i]);
         call->index = (long)i;
     }
-    strcpy(reply->finish, r->n_calls ? "tool_calls" : "stop");
+    snprintf(reply->finish, sizeof reply->finish, "%s", r->n_calls ? "tool_calls" : "stop");
 }
 
 static bool has_literals(const struct expect_call *call, const struct json *args)

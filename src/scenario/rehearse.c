@@ -1,11 +1,18 @@
-/* rehearse.c - plays a new scenario to itself before anybody else has to. */
+/* rehearse.c - plays a new scenario to itself before anybody else has to.
+ *
+ * Finds what neither the schema nor names can show: that the file's own right answers would not
+ * pass. Knows nothing of files; the messages name steps. */
 #include "rehearse.h"
 
 #include <string.h>
 
+#include "fill.h"
 #include "json.h"
+#include "message.h"
 #include "play.h"
+#include "scenario.h"
 #include "schema.h"
+#include "script.h"
 #include "token.h"
 
 static int check_args(const struct play *p, const struct play_round *r, size_t step,

@@ -9,7 +9,10 @@
 #include "embed.h"
 #include "json.h"
 #include "mem.h"
+#include "message.h"
 #include "step.h"
+#include "value.h"
+#include "vocab.h"
 
 #define TOOLS_MAX  1000
 #define PLANTS_MAX 1000
@@ -62,7 +65,7 @@ static int read_shipped_vocab(struct script *s, const char *name, struct err *er
         return -1;
     }
     struct json *tree = json_parse((struct span){file->data, file->len}, err);
-    int status = tree ? vocab_read(&s->vocab, tree, path, err) : -1;
+    int status = tree ? vocab_read(s->vocab, tree, path, err) : -1;
     json_free(tree);
     return status;
 }
@@ -82,13 +85,13 @@ static int read_plant(struct script *s, const struct json *v, const struct templ
 
 static int read_context(struct script *s, const struct json *v, struct err *err)
 {
-    struct template_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = s->values};
     const struct json *vocab = json_get(v, "vocabulary"), *plants = json_get(v, "plant");
     int status = 0;
     if (json_text(vocab))
         status = read_shipped_vocab(s, json_text(vocab), err);
     else if (vocab)
-        status = vocab_read(&s->vocab, vocab, "context.vocabulary", err);
+        status = vocab_read(s->vocab, vocab, "context.vocabulary", err);
     if (status)
         return status;
     s->has_vocab = vocab != NULL;
@@ -104,7 +107,7 @@ static int read_context(struct script *s, const struct json *v, struct err *err)
 
 static int read_texts(struct script *s, const struct json *tree, struct err *err)
 {
-    struct template_scope scope = {.values = &s->values, .context = true};
+    struct template_scope scope = {.values = s->values, .context = true};
     const struct json *wrong = json_get(tree, "wrong_call");
     const struct json *missing = json_get(tree, "missing_call");
     s->has_system = json_get(tree, "system") != NULL;
@@ -159,10 +162,12 @@ static int check_context_use(const struct script *s, bool given, struct err *err
 
 int script_read(struct script *s, struct span text, const struct json *tree, struct err *err)
 {
+    s->values = mem_zero(1, sizeof *s->values);
+    s->vocab = mem_zero(1, sizeof *s->vocab);
     read_head(s, tree);
     if (!s->name || !*s->name)
         return err_set(err, STATUS_USAGE, "'name' is missing");
-    if (values_read(&s->values, json_get(tree, "values"), err) || read_texts(s, tree, err) ||
+    if (values_read(s->values, json_get(tree, "values"), err) || read_texts(s, tree, err) ||
         read_context(s, json_get(tree, "context"), err) ||
         check_context_use(s, json_get(tree, "context") != NULL, err) ||
         read_tools(s, json_raw_get(text, "tools"), json_get(tree, "tools"), err))
@@ -175,12 +180,16 @@ void script_release(struct script *s)
     free(s->name);
     free(s->about);
     free(s->language);
-    values_release(&s->values);
+    if (s->values)
+        values_release(s->values);
+    free(s->values);
     template_release(&s->system);
     template_release(&s->user);
     template_release(&s->wrong_call);
     template_release(&s->missing_call);
-    vocab_release(&s->vocab);
+    if (s->vocab)
+        vocab_release(s->vocab);
+    free(s->vocab);
     for (size_t i = 0; i < s->n_plants; i++)
         template_release(&s->plants[i].line);
     free(s->plants);

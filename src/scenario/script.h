@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 #include "err.h"
-#include "message.h"
 #include "template.h"
-#include "value.h"
-#include "vocab.h"
 
 struct json;
+struct tool;
+struct values;
+struct vocab;
 
 /* One argument of a demanded call. Without `demanded` it is only what the right answer sends. */
 struct script_argument {
@@ -48,10 +48,10 @@ struct script {
     char *name, *about, *language;
     bool language_strict, mentions_markup, args_markup, repetitive;
     int rounds; /* 0: one for each step */
-    struct values values;
+    struct values *values;
     struct template system, user, wrong_call, missing_call;
     bool has_system;
-    struct vocab vocab;
+    struct vocab *vocab;
     bool has_vocab, shared_context;
     struct script_plant *plants;
     size_t n_plants;

@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "message.h"
 #include "script.h"
 
 #define STEPS_MAX     1000
@@ -28,7 +29,7 @@ static int unknown_tool(const struct script *s, const char *path, const char *na
 static int read_arguments(struct script *s, struct script_call *call, struct span raw,
                           const struct json *tree, const char *path, struct err *err)
 {
-    struct template_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = s->values};
     bool demanded = strstr(path, ".also") == NULL;
     for (const struct json *m = json_first(tree); m; m = json_next(m)) {
         char place[300];
@@ -51,7 +52,7 @@ static int read_arguments(struct script *s, struct script_call *call, struct spa
 static int read_result(struct script *s, struct template *t, struct span raw,
                        const struct json *tree, const char *place, struct err *err)
 {
-    struct template_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = s->values};
     char json_name[80];
     const char *name = strrchr(place, '.') + 1;
     snprintf(json_name, sizeof json_name, "%.60s_json", name);
@@ -118,7 +119,7 @@ static int read_answer(struct script *s, struct script_step *step, const struct 
                        const char *path, struct err *err)
 {
     char place[100];
-    struct template_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = s->values};
     const struct json *text = json_get(answer, "text");
     snprintf(place, sizeof place, "%.60s.answer.holds", path);
     if (template_read(&step->holds, json_get(answer, "holds"), &scope, place, err))
@@ -130,7 +131,7 @@ static int read_answer(struct script *s, struct script_step *step, const struct 
 static int read_step(struct script *s, struct span raw, const struct json *tree, struct err *err)
 {
     char path[60], place[100];
-    struct template_scope scope = {.values = &s->values};
+    struct template_scope scope = {.values = s->values};
     size_t number = s->n_steps++;
     struct script_step *step = &s->steps[number];
     const struct json *calls = json_get(tree, "calls"), *answer = json_get(tree, "answer");

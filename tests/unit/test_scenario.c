@@ -21,7 +21,9 @@
 #include "rng.h"
 #include "scenario.h"
 #include "schema.h"
+#include "script.h"
 #include "token.h"
+#include "vocab.h"
 
 #define SEED 20240611u
 
