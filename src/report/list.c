@@ -84,7 +84,9 @@ static void add_details(struct grid *g, const struct section *s, size_t row)
     buf_addf(&details, ", concurrency %ld", figures_long(s, row, "concurrency"));
     if (figures_long(s, row, "simulated"))
         buf_adds(&details, ", simulated");
-    if (strcmp(figures_text(s, row, "status"), "done") != 0)
+    if (strcmp(figures_text(s, row, "status"), "running") == 0)
+        buf_adds(&details, ", going on or killed");
+    else if (strcmp(figures_text(s, row, "status"), "done") != 0)
         add_part(&details, "", figures_span(s, row, "status"));
     add_part(&details, "", figures_span(s, row, "tag_text"));
     grid_note(g, buf_str(&details));
