@@ -15,6 +15,7 @@
 #define HALF_PI    1.57079632679489661923
 #define GOLDEN     0.61803398874989484820
 #define NEAR_PEAK  0.98 /* peaks of the coarse grid this close to the best are refined */
+#define PLATEAU    1e-10
 #define FINE_STEPS 60
 
 struct region {
@@ -101,6 +102,13 @@ static double refine(const struct region *r, double left, double right, double *
     return fmax(fa, fb);
 }
 
+/* Not below its neighbours and more than rounding above one of them: no point of a plateau. */
+static bool is_peak(const double *at)
+{
+    double left = at[0] - at[-1], right = at[0] - at[1];
+    return left >= 0 && right >= 0 && fmax(left, right) > PLATEAU * at[0];
+}
+
 /* The largest probability over all rates: a grid even in arcsin sqrt(rate), then its peaks. */
 static double supremum(const struct region *r)
 {
@@ -114,8 +122,7 @@ static double supremum(const struct region *r)
     }
     double limit = NEAR_PEAK * best;
     for (size_t i = 1; i < points; i++) {
-        bool peak = grid[i] >= grid[i - 1] && grid[i] >= grid[i + 1];
-        if (peak && grid[i] >= limit)
+        if (grid[i] >= limit && is_peak(grid + i))
             best = fmax(best, refine(r, step * (double)(i - 1), step * (double)(i + 1), work));
     }
     free(work);
