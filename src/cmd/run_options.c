@@ -14,34 +14,8 @@
 #define AT(field) offsetof(struct run_options, field)
 
 const struct opt run_option_table[] = {
-    {"base-url", NULL, 0, OPT_TEXT, AT(base_url), "URL", NULL, 0, 0, NULL, "Endpoint",
-     "OpenAI-compatible endpoint, with or without /v1; else OPENAI_BASE_URL, else the built-in "
-     "simulated endpoint"},
-    {"model", NULL, 'm', OPT_TEXT, AT(model), "NAME", NULL, 0, 0, NULL, NULL,
-     "model name; else the first of /v1/models"},
-    {"api-key-env", NULL, 0, OPT_TEXT, AT(api_key_env), "NAME", "OPENAI_API_KEY", 0, 0, NULL, NULL,
-     "environment variable that holds the API key"},
-    {"api-key-file", NULL, 0, OPT_TEXT, AT(api_key_file), "FILE", NULL, 0, 0, NULL, NULL,
-     "file that holds the API key"},
-    {"header", NULL, 'H', OPT_LIST, AT(headers), "'NAME: VALUE'", NULL, 0, 0, NULL, NULL,
-     "further request header; its value is kept nowhere"},
-    {"extra-body", NULL, 0, OPT_TEXT, AT(extra_body), "JSON", NULL, 0, 0, NULL, NULL,
-     "members that join or replace those of the request"},
-    {"cacert", NULL, 0, OPT_TEXT, AT(cacert), "FILE", NULL, 0, 0, NULL, NULL,
-     "certificates to trust"},
-    {"cert", NULL, 0, OPT_TEXT, AT(cert), "FILE", NULL, 0, 0, NULL, NULL, "client certificate"},
-    {"key", NULL, 0, OPT_TEXT, AT(cert_key), "FILE", NULL, 0, 0, NULL, NULL,
-     "private key of the client certificate"},
-    {"insecure", NULL, 'k', OPT_BOOL, AT(insecure), NULL, "no", 0, 0, NULL, NULL,
-     "do not check the server's certificate"},
-    {"proxy", NULL, 0, OPT_TEXT, AT(proxy), "URL", NULL, 0, 0, NULL, NULL,
-     "HTTP or SOCKS proxy; else the environment's"},
-    {"unix-socket", NULL, 0, OPT_TEXT, AT(unix_socket), "FILE", NULL, 0, 0, NULL, NULL,
-     "connect through this socket"},
-    {"http2", NULL, 0, OPT_BOOL, AT(http2), NULL, "no", 0, 0, NULL, NULL,
-     "HTTP/2; dearer than HTTP/1.1 for paced streams"},
-    {"preflight", NULL, 0, OPT_BOOL, AT(preflight), NULL, "yes", 0, 0, NULL, NULL,
-     "do not send a tiny completion first"},
+#define ENDPOINT_AT(field) AT(endpoint.field)
+#include "endpoint_options.def"
 
     {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, MOST_SESSIONS, NULL,
      "Load", "sessions to play"},
@@ -73,14 +47,10 @@ const struct opt run_option_table[] = {
      "play session K alone; 0 = all"},
     {"shard", NULL, 0, OPT_TEXT, AT(shard), "K/N", NULL, 0, 0, NULL, NULL,
      "play every N-th session, beginning with the K-th"},
-    {"connect-timeout", NULL, 0, OPT_DURATION, AT(connect_timeout_us), "TIME", "10s", 0, 86400,
-     NULL, "Time limits", "for a connection"},
-    {"ttft-timeout", NULL, 0, OPT_DURATION, AT(ttft_timeout_us), "TIME", "300s", 0, 86400, NULL,
-     NULL, "until the first byte; 0 = none"},
-    {"idle-timeout", NULL, 0, OPT_DURATION, AT(idle_timeout_us), "TIME", "60s", 0, 86400, NULL,
-     NULL, "between two bytes; 0 = none"},
-    {"timeout", NULL, 0, OPT_DURATION, AT(timeout_us), "TIME", "600s", 0, 86400, NULL, NULL,
-     "for a whole round; 0 = none"},
+    {"extra-body", NULL, 0, OPT_TEXT, AT(extra_body), "JSON", NULL, 0, 0, NULL, NULL,
+     "members that join or replace those of the request"},
+    {"preflight", NULL, 0, OPT_BOOL, AT(preflight), NULL, "yes", 0, 0, NULL, NULL,
+     "do not send a tiny completion first"},
 
     {"on-damage", NULL, 0, OPT_TEXT, AT(on_damage), NULL, "stop", 0, 0, "stop|scrub|keep",
      "Judging", "a damaged session ends, goes on with the damage replaced, or goes on as it is"},
@@ -133,20 +103,6 @@ const struct opt run_option_table[] = {
     {0},
 };
 
-static int check_pairs(const struct opt_list *list, const char *flag, char separator,
-                       struct err *err)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const char *at = strchr(list->items[i], separator);
-        if (!at || at == list->items[i] || strpbrk(list->items[i], "\r\n")) {
-            size_t shown = at ? (size_t)(at - list->items[i]) : 0;
-            return err_set(err, STATUS_USAGE, "'--%s %.*s': expected %s", flag, (int)shown,
-                           list->items[i], separator == '=' ? "KEY=VALUE" : "'NAME: VALUE'");
-        }
-    }
-    return 0;
-}
-
 static int check_extra_body(const char *text, struct err *err)
 {
     if (!text)
@@ -161,18 +117,15 @@ static int check_extra_body(const char *text, struct err *err)
 
 int run_options_check(struct run_options *o, struct err *err)
 {
-    const char *from_env = getenv("OPENAI_BASE_URL");
-    if (!o->base_url && from_env && from_env[0])
-        o->base_url = from_env;
-    if (check_pairs(&o->tags, "tag", '=', err) != 0 ||
-        check_pairs(&o->headers, "header", ':', err) != 0 ||
+    if (endpoint_options_check(&o->endpoint, err) != 0 ||
+        endpoint_options_pairs(&o->tags, "tag", '=', err) != 0 ||
         check_extra_body(o->extra_body, err) != 0)
         return -1;
-    if (o->base_url && o->faults.n > 0)
+    if (o->endpoint.base_url && o->faults.n > 0)
         return err_set(err, STATUS_USAGE,
                        "'--fault' damages the built-in endpoint only, and '%s' is used",
                        "--base-url");
-    if (o->base_url && o->ledger)
+    if (o->endpoint.base_url && o->ledger)
         return err_set(err, STATUS_USAGE, "'--ledger' is written by the built-in endpoint only");
     if (strcmp(o->until, "decided") == 0 && !(o->p0 > 0 && o->p0 < o->p1 && o->p1 < 1))
         return err_set(err, STATUS_USAGE, "'--p0 %g --p1 %g': expected 0 < p0 < p1 < 1", o->p0,

@@ -5,20 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "endpoint_options.h"
 #include "opt.h"
 
 struct run_options {
-    /* endpoint */
-    const char *base_url, *model, *api_key_env, *api_key_file, *extra_body;
-    const char *cacert, *cert, *cert_key, *proxy, *unix_socket;
-    bool insecure, http2, preflight;
-    struct opt_list headers;
+    struct endpoint_options endpoint;
     /* load */
     long sessions, concurrency, rounds, context, max_tokens, seed, threads, only;
     double temperature, request_rate;
-    const char *scenario, *tool_choice, *shard;
-    bool stream, sampling_seed;
-    int64_t connect_timeout_us, ttft_timeout_us, idle_timeout_us, timeout_us;
+    const char *scenario, *tool_choice, *shard, *extra_body;
+    bool stream, sampling_seed, preflight;
     /* judging */
     const char *on_damage, *keep, *rules;
     bool strict;
@@ -41,7 +37,7 @@ struct run_options {
 
 extern const struct opt run_option_table[];
 
-/* The environment's OPENAI_BASE_URL and the checks that go beyond one option. */
+/* The endpoint's own check and those that go beyond one option. */
 int run_options_check(struct run_options *o, struct err *err) MUST_CHECK;
 
 /* --shard K/N taken apart; 1 of 1 if it was not given. */

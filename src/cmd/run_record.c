@@ -87,8 +87,8 @@ static void add_setting(void *arg, const char *name, const char *value)
 
 static void add_header_names(const struct run_setup *s, struct pair_list *list)
 {
-    for (size_t i = 0; i < s->options->headers.n; i++) {
-        const char *h = s->options->headers.items[i];
+    for (size_t i = 0; i < s->options->endpoint.headers.n; i++) {
+        const char *h = s->options->endpoint.headers.items[i];
         char *name = mem_copy(h, strcspn(h, ":"));
         add_pair(list, mem_str("header"), name);
     }

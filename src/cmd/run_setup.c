@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "dialect.h"
 #include "file.h"
 #include "http.h"
 #include "json.h"
@@ -19,7 +18,6 @@
 
 #define MAX_DEFAULT_THREADS 4
 #define RULES_BYTES         (4u << 20)
-#define KEY_FILE_BYTES      65536
 
 static int load_judge(struct run_setup *s, struct err *err)
 {
@@ -38,28 +36,6 @@ static int load_judge(struct run_setup *s, struct err *err)
     const struct tool *tools = scenario_tools(s->scenario, &n);
     s->toolset = toolset_new(s->judge, tools, n, err);
     return s->toolset ? 0 : -1;
-}
-
-/* The key from the file, else from the environment; none is fine. */
-static int read_key(struct run_setup *s, struct err *err)
-{
-    const struct run_options *o = s->options;
-    const char *from_env = getenv(o->api_key_env);
-    if (!o->api_key_file) {
-        s->endpoint.api_key = from_env && from_env[0] ? mem_str(from_env) : NULL;
-        return 0;
-    }
-    struct buf b = BUF_INIT;
-    int rc = file_read(o->api_key_file, KEY_FILE_BYTES, &b, err);
-    if (rc == 0) {
-        size_t n = strcspn(buf_str(&b), "\r\n");
-        s->endpoint.api_key = mem_copy(buf_str(&b), n);
-        if (n == 0)
-            rc = err_set(err, STATUS_USAGE, "'%s' holds no API key in its first line",
-                         o->api_key_file);
-    }
-    buf_release(&b);
-    return rc;
 }
 
 static int start_sim(struct run_setup *s, struct err *err)
@@ -84,44 +60,21 @@ static int start_sim(struct run_setup *s, struct err *err)
     return 0;
 }
 
-static void copy_limits(struct endpoint *ep, const struct run_options *o)
-{
-    ep->cacert = mem_str(o->cacert);
-    ep->cert = mem_str(o->cert);
-    ep->cert_key = mem_str(o->cert_key);
-    ep->proxy = mem_str(o->proxy);
-    ep->unix_socket = mem_str(o->unix_socket);
-    ep->insecure = o->insecure;
-    ep->http2 = o->http2;
-    ep->connect_timeout_us = o->connect_timeout_us;
-    ep->ttft_timeout_us = o->ttft_timeout_us;
-    ep->idle_timeout_us = o->idle_timeout_us;
-    ep->timeout_us = o->timeout_us;
-    ep->headers = mem_zero(o->headers.n, sizeof *ep->headers);
-    ep->n_headers = o->headers.n;
-    for (size_t i = 0; i < o->headers.n; i++)
-        ep->headers[i] = mem_str(o->headers.items[i]);
-}
-
 static int open_endpoint(struct run_setup *s, struct err *err)
 {
-    const struct run_options *o = s->options;
-    if (!o->base_url && !o->dry_run && start_sim(s, err) != 0)
+    const struct endpoint_options *o = &s->options->endpoint;
+    if (o->base_url)
+        return endpoint_options_open(o, &s->endpoint, err);
+    if (!s->options->dry_run && start_sim(s, err) != 0)
         return -1;
-    const char *url = o->base_url ? o->base_url : s->sim ? sim_url(s->sim) : "http://127.0.0.1/v1";
-    if (endpoint_init(&s->endpoint, dialect_default(), url, err) != 0)
-        return -1;
-    copy_limits(&s->endpoint, o);
-    if (o->insecure && !o->quiet)
-        cmd_note("warning: --insecure: the server's certificate is not checked; anyone on the way "
-                 "can read the API key");
-    return o->base_url ? read_key(s, err) : 0;
+    return endpoint_options_open_at(o, s->sim ? sim_url(s->sim) : "http://127.0.0.1/v1",
+                                    &s->endpoint, err);
 }
 
 /* The model to name, and what the server says about itself. */
 static int ask_endpoint(struct run_setup *s, struct err *err)
 {
-    s->model = mem_str(s->options->model);
+    s->model = mem_str(s->options->endpoint.model);
     if (s->options->dry_run) {
         if (!s->model)
             s->model = mem_str("MODEL");

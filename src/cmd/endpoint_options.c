@@ -1,0 +1,90 @@
+/* endpoint_options.c - from what was typed about an endpoint to the endpoint. The one place that
+ * reads an API key. */
+#include "endpoint_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "commands.h"
+#include "dialect.h"
+#include "endpoint.h"
+#include "file.h"
+#include "mem.h"
+
+#define KEY_FILE_BYTES 65536
+
+int endpoint_options_pairs(const struct opt_list *list, const char *flag, char separator,
+                           struct err *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const char *at = strchr(list->items[i], separator);
+        if (!at || at == list->items[i] || strpbrk(list->items[i], "\r\n")) {
+            size_t shown = at ? (size_t)(at - list->items[i]) : 0;
+            return err_set(err, STATUS_USAGE, "'--%s %.*s': expected %s", flag, (int)shown,
+                           list->items[i], separator == '=' ? "KEY=VALUE" : "'NAME: VALUE'");
+        }
+    }
+    return 0;
+}
+
+int endpoint_options_check(struct endpoint_options *o, struct err *err)
+{
+    const char *from_env = getenv("OPENAI_BASE_URL");
+    if (!o->base_url && from_env && from_env[0])
+        o->base_url = from_env;
+    return endpoint_options_pairs(&o->headers, "header", ':', err);
+}
+
+static int read_key(const struct endpoint_options *o, struct endpoint *ep, struct err *err)
+{
+    const char *from_env = getenv(o->api_key_env);
+    if (!o->api_key_file) {
+        ep->api_key = from_env && from_env[0] ? mem_str(from_env) : NULL;
+        return 0;
+    }
+    struct buf b = BUF_INIT;
+    int rc = file_read(o->api_key_file, KEY_FILE_BYTES, &b, err);
+    if (rc == 0) {
+        size_t n = strcspn(buf_str(&b), "\r\n");
+        ep->api_key = mem_copy(buf_str(&b), n);
+        if (n == 0)
+            rc = err_set(err, STATUS_USAGE, "'%s' holds no API key in its first line",
+                         o->api_key_file);
+    }
+    buf_release(&b);
+    return rc;
+}
+
+int endpoint_options_open_at(const struct endpoint_options *o, const char *url, struct endpoint *ep,
+                             struct err *err)
+{
+    if (endpoint_init(ep, dialect_default(), url, err) != 0)
+        return -1;
+    ep->cacert = mem_str(o->cacert);
+    ep->cert = mem_str(o->cert);
+    ep->cert_key = mem_str(o->cert_key);
+    ep->proxy = mem_str(o->proxy);
+    ep->unix_socket = mem_str(o->unix_socket);
+    ep->insecure = o->insecure;
+    ep->http2 = o->http2;
+    ep->connect_timeout_us = o->connect_timeout_us;
+    ep->ttft_timeout_us = o->ttft_timeout_us;
+    ep->idle_timeout_us = o->idle_timeout_us;
+    ep->timeout_us = o->timeout_us;
+    ep->headers = mem_zero(o->headers.n, sizeof *ep->headers);
+    ep->n_headers = o->headers.n;
+    for (size_t i = 0; i < o->headers.n; i++)
+        ep->headers[i] = mem_str(o->headers.items[i]);
+    return 0;
+}
+
+int endpoint_options_open(const struct endpoint_options *o, struct endpoint *ep, struct err *err)
+{
+    if (endpoint_options_open_at(o, o->base_url, ep, err) != 0)
+        return -1;
+    if (o->insecure)
+        cmd_note("warning: --insecure: the server's certificate is not checked; anyone on the way "
+                 "can read the API key");
+    return read_key(o, ep, err);
+}
