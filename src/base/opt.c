@@ -21,8 +21,8 @@ static bool bounded(const struct opt *o)
 static int out_of_range(const struct opt *o, const char *text, const char *what, struct err *err)
 {
     if (bounded(o))
-        return err_set(err, STATUS_USAGE, "'--%s %s': expected %s from %.10g to %.10g", o->name, text,
-                       what, o->min, o->max);
+        return err_set(err, STATUS_USAGE, "'--%s %s': expected %s from %.10g to %.10g", o->name,
+                       text, what, o->min, o->max);
     return err_set(err, STATUS_USAGE, "'--%s %s': expected %s", o->name, text, what);
 }
 

@@ -19,8 +19,8 @@ void text_paint_on(struct buf *out, const struct report_style *style, enum paint
 void text_paint_off(struct buf *out, const struct report_style *style);
 
 /* Adds bytes that came from outside so that they can't steer the terminal: control bytes as \x1b
- * or \r, invalid UTF-8 as \xff, hidden and direction-changing characters as <U+202E>. With `lines`, line
- * feeds and tabs stay. */
+ * or \r, invalid UTF-8 as \xff, hidden and direction-changing characters as <U+202E>. With `lines`,
+ * line feeds and tabs stay. */
 void text_safe(struct buf *out, struct span text, bool lines);
 
 /* Columns that safe text takes; escape sequences of text_paint() take none. */

@@ -2,8 +2,9 @@
 # Installs the pinned packages beside this file, and prints the path of a node that can run them.
 set -euo pipefail
 cd "$(dirname "$0")"
-[ -e node_modules/.package-lock.json ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
+if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
     npm ci --no-audit --no-fund --loglevel=error >&2
+fi
 major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
 if [ "$major" -ge 20 ]; then
     command -v node
