@@ -22,6 +22,7 @@ void accum_release(struct accum *a)
 {
     free(a->calls);
     buf_release(&a->scratch);
+    buf_release(&a->prefix);
 }
 
 static bool is_half(const char *p, unsigned char low, unsigned char high)

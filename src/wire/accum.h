@@ -39,6 +39,7 @@ struct accum {
     bool too_many;       /* calls beyond the cap came */
     unsigned long event; /* the number of the event being read */
     struct buf scratch;  /* for whoever reads an event */
+    struct buf prefix;   /* likewise, from one event to the next */
 
     /* private */
     struct call_state *calls;

@@ -15,6 +15,11 @@
 
 #define MAX_CALLS  8  /* in one event; with more it is not plain */
 #define MAX_NUMBER 40 /* characters */
+#define MAX_PREFIX 1024
+
+/* Compared in place: keys are what most of the time goes into. */
+#define IS(key, word)                                                                              \
+    ((key).len == sizeof(word) - 1 && memcmp((key).data, word, sizeof(word) - 1) == 0)
 
 /* A string as it stands between its quotes, or null, or not there. */
 struct raw {
@@ -40,6 +45,7 @@ struct scan {
     const char *at, *end;
     const struct dialect *dialect;
     struct raw_event *event;
+    const char *choices; /* where their value begins */
 };
 
 static void skip_space(struct scan *s)
@@ -215,19 +221,29 @@ static bool take_index(struct scan *s, long *index)
 
 typedef bool take_member(struct scan *s, struct span key, void *into);
 
+static bool take_one(struct scan *s, take_member *member, void *into)
+{
+    struct raw key;
+    return take_string(s, &key) && !key.escaped && take(s, ':') && member(s, key.text, into);
+}
+
+/* What follows a member, to the end of its object. */
+static bool take_rest(struct scan *s, take_member *member, void *into)
+{
+    while (take(s, ','))
+        if (!take_one(s, member, into))
+            return false;
+    return take(s, '}');
+}
+
 /* An object, each member of which `member` takes whole. */
 static bool take_object(struct scan *s, take_member *member, void *into)
 {
-    struct raw key;
     if (!take(s, '{'))
         return false;
     if (take(s, '}'))
         return true;
-    do {
-        if (!take_string(s, &key) || key.escaped || !take(s, ':') || !member(s, key.text, into))
-            return false;
-    } while (take(s, ','));
-    return take(s, '}');
+    return take_one(s, member, into) && take_rest(s, member, into);
 }
 
 static bool take_null(struct scan *s)
@@ -246,9 +262,9 @@ static bool take_other(struct scan *s)
 static bool function_member(struct scan *s, struct span key, void *into)
 {
     struct raw_call *call = into;
-    if (span_is(key, "arguments"))
+    if (IS(key, "arguments"))
         return take_once(s, &call->args);
-    if (span_is(key, "name"))
+    if (IS(key, "name"))
         return take_once(s, &call->name);
     return take_other(s);
 }
@@ -261,15 +277,15 @@ struct call_scan {
 static bool call_member(struct scan *s, struct span key, void *into)
 {
     struct call_scan *c = into;
-    if (span_is(key, "function")) {
+    if (IS(key, "function")) {
         if (c->has_function)
             return false;
         c->has_function = true;
         return take_object(s, function_member, c->call);
     }
-    if (span_is(key, "index"))
+    if (IS(key, "index"))
         return take_index(s, &c->call->index);
-    if (span_is(key, "id"))
+    if (IS(key, "id"))
         return take_once(s, &c->call->id);
     return take_other(s);
 }
@@ -301,13 +317,13 @@ static bool take_calls(struct scan *s)
 static bool delta_member(struct scan *s, struct span key, void *into)
 {
     struct raw_event *e = into;
-    if (span_is(key, "content"))
+    if (IS(key, "content"))
         return take_once(s, &e->content);
-    if (span_is(key, "tool_calls"))
+    if (IS(key, "tool_calls"))
         return take_calls(s);
-    if (span_is(key, "role"))
+    if (IS(key, "role"))
         return take_once(s, &e->role);
-    if (span_is(key, "refusal") || span_is(key, "function_call"))
+    if (IS(key, "refusal") || IS(key, "function_call"))
         return take_null(s);
     for (size_t i = 0; i < DIALECT_REASONING_FIELDS && s->dialect->reasoning_fields[i]; i++)
         if (span_is(key, s->dialect->reasoning_fields[i]))
@@ -318,35 +334,59 @@ static bool delta_member(struct scan *s, struct span key, void *into)
 static bool choice_member(struct scan *s, struct span key, void *into)
 {
     struct raw_event *e = into;
-    if (span_is(key, "delta")) {
+    if (IS(key, "delta")) {
         if (e->has_delta)
             return false;
         e->has_delta = true;
         return take_object(s, delta_member, e);
     }
-    if (span_is(key, "finish_reason"))
+    if (IS(key, "finish_reason"))
         return take_once(s, &e->finish);
-    if (span_is(key, "message") || span_is(key, "usage"))
+    if (IS(key, "message") || IS(key, "usage"))
         return take_null(s);
     return take_other(s);
 }
 
+static bool take_choices(struct scan *s)
+{
+    if (s->event->has_choices)
+        return false;
+    s->event->has_choices = true;
+    s->choices = s->at;
+    return take(s, '[') && take_object(s, choice_member, s->event) && take(s, ']');
+}
+
 static bool event_member(struct scan *s, struct span key, void *into)
 {
-    struct raw_event *e = into;
-    if (span_is(key, "choices")) {
-        if (e->has_choices)
-            return false;
-        e->has_choices = true;
-        return take(s, '[') && take_object(s, choice_member, e) && take(s, ']');
-    }
-    if (span_is(key, "error") || span_is(key, "usage"))
+    (void)into;
+    if (IS(key, "choices"))
+        return take_choices(s);
+    if (IS(key, "error") || IS(key, "usage"))
         return take_null(s);
-    if (span_is(key, "object")) {
+    if (IS(key, "object")) {
         struct raw object = {0};
-        return take_once(s, &object) && span_is(object.text, "chat.completion.chunk");
+        return take_once(s, &object) && IS(object.text, "chat.completion.chunk");
     }
-    return !span_is(key, "type") && take_other(s);
+    return !IS(key, "type") && take_other(s);
+}
+
+/* The events of one answer begin alike (id, time, model): what the last one had before its choices
+ * was looked at then. */
+static bool take_event(struct scan *s, struct buf *prefix)
+{
+    const char *start = s->at;
+    size_t len = (size_t)(s->end - start);
+    if (prefix->len && len > prefix->len && memcmp(start, prefix->data, prefix->len) == 0) {
+        s->at += prefix->len;
+        return take_choices(s) && take_rest(s, event_member, s->event);
+    }
+    if (!take_object(s, event_member, s->event) || !s->event->has_choices)
+        return false;
+    size_t before = (size_t)(s->choices - start);
+    buf_clear(prefix);
+    if (before <= MAX_PREFIX)
+        buf_add(prefix, start, before);
+    return true;
 }
 
 static void add_escape(const char **p, const char *end, struct buf *out)
@@ -425,8 +465,8 @@ bool decode_fast_event(struct accum *a, struct span text)
     memset(&event, 0, offsetof(struct raw_event, calls));
     event.n_calls = 0;
     event.has_calls = false;
-    struct scan s = {text.data, text.data + text.len, a->dialect, &event};
-    if (!take_object(&s, event_member, &event) || !event.has_choices || !event.has_delta)
+    struct scan s = {text.data, text.data + text.len, a->dialect, &event, NULL};
+    if (!take_event(&s, &a->prefix) || !event.has_delta)
         return false;
     skip_space(&s);
     if (s.at != s.end)
