@@ -230,11 +230,11 @@ void figures_release(struct figures *f)
 
 const struct section *figures_get(const struct figures *f, const char *name)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (strcmp(f->sections[i].name, name) == 0)
-            return &f->sections[i];
-    assert(!"a section of the report");
-    return NULL;
+    size_t i = 0;
+    while (i < f->n && strcmp(f->sections[i].name, name) != 0)
+        i++;
+    assert(i < f->n && "a section of the report");
+    return &f->sections[i];
 }
 
 static const struct cell *cell_at(const struct section *s, size_t row, const char *column)
@@ -244,7 +244,7 @@ static const struct cell *cell_at(const struct section *s, size_t row, const cha
     while (i < s->n_columns && strcmp(s->columns[i], column) != 0)
         i++;
     assert(i < s->n_columns && "a column of the section");
-    return row < s->n_rows ? &s->cells[row * s->n_columns + i] : &none;
+    return row < s->n_rows && i < s->n_columns ? &s->cells[row * s->n_columns + i] : &none;
 }
 
 bool figures_null(const struct section *s, size_t row, const char *column)

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "buf.h"
+#include "dispersion.h"
 #include "json.h"
 #include "mem.h"
 #include "rank.h"
 #include "sprt.h"
+#include "strata.h"
+#include "trend.h"
 
 /* Quantiles asked for in one quantiles() call. */
 #define MAX_QUANTILES 8
@@ -194,6 +197,88 @@ static void sprt_final(sqlite3_context *c)
     free(o->all);
 }
 
+/* --- tables of counts --------------------------------------------------------------------------
+ */
+
+/* What the rows of a small table brought, each kind in the form that its test takes. */
+struct counts {
+    struct strata_table *tables;
+    long *x, *n;
+    double *score;
+    size_t rows, tables_cap, x_cap, n_cap, score_cap;
+};
+
+static bool has_null(int n, sqlite3_value **v)
+{
+    for (int i = 0; i < n; i++)
+        if (sqlite3_value_type(v[i]) == SQLITE_NULL)
+            return true;
+    return false;
+}
+
+static void blocks_step(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct counts *t = sqlite3_aggregate_context(c, sizeof *t);
+    if (!t || has_null(n, v))
+        return;
+    t->tables = mem_grow(t->tables, &t->tables_cap, t->rows, sizeof *t->tables);
+    t->tables[t->rows++] =
+        (struct strata_table){sqlite3_value_int64(v[0]), sqlite3_value_int64(v[1]),
+                              sqlite3_value_int64(v[2]), sqlite3_value_int64(v[3])};
+}
+
+/* x, n and, where there is a third argument, a score. */
+static void counts_step(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct counts *t = sqlite3_aggregate_context(c, sizeof *t);
+    if (!t || has_null(n, v))
+        return;
+    t->x = mem_grow(t->x, &t->x_cap, t->rows, sizeof *t->x);
+    t->n = mem_grow(t->n, &t->n_cap, t->rows, sizeof *t->n);
+    t->score = mem_grow(t->score, &t->score_cap, t->rows, sizeof *t->score);
+    t->x[t->rows] = sqlite3_value_int64(v[0]);
+    t->n[t->rows] = sqlite3_value_int64(v[1]);
+    t->score[t->rows++] = n > 2 ? sqlite3_value_double(v[2]) : 0;
+}
+
+static void counts_end(sqlite3_context *c, struct counts *t, double result)
+{
+    if (!isnan(result))
+        sqlite3_result_double(c, result);
+    free(t->tables);
+    free(t->x);
+    free(t->n);
+    free(t->score);
+}
+
+static void blocks_midp_final(sqlite3_context *c)
+{
+    struct counts *t = sqlite3_aggregate_context(c, 0);
+    if (t)
+        counts_end(c, t, strata_exact_test(t->tables, t->rows).midp);
+}
+
+static void blocks_chi2_final(sqlite3_context *c)
+{
+    struct counts *t = sqlite3_aggregate_context(c, 0);
+    if (t)
+        counts_end(c, t, strata_cmh_test(t->tables, t->rows).chi2);
+}
+
+static void dispersion_final(sqlite3_context *c)
+{
+    struct counts *t = sqlite3_aggregate_context(c, 0);
+    if (t)
+        counts_end(c, t, dispersion_exact(t->x, t->n, t->rows));
+}
+
+static void trend_final(sqlite3_context *c)
+{
+    struct counts *t = sqlite3_aggregate_context(c, 0);
+    if (t)
+        counts_end(c, t, trend_cochran_armitage(t->x, t->n, t->score, t->rows).p);
+}
+
 /* --- word counts ------------------------------------------------------------------------------ */
 
 struct word {
@@ -269,6 +354,14 @@ const struct sql_function aggregate_functions[] = {
         "aggregate: several quantiles in one pass and how many values there were, as a JSON array"),
     AGGREGATE("sprt_state", 6, "start_order, corrupted, p0, p1, alpha, beta", sprt_step, sprt_final,
               "aggregate: 'pass', 'fail' or 'go on': Wald's sequential test in start order"),
+    AGGREGATE("blocks_midp", 4, "x1, n1, x2, n2", blocks_step, blocks_midp_final,
+              "aggregate: p-value of two rates over blocks, exact conditional mid-p"),
+    AGGREGATE("blocks_chi2", 4, "x1, n1, x2, n2", blocks_step, blocks_chi2_final,
+              "aggregate: Cochran-Mantel-Haenszel chi-square over blocks"),
+    AGGREGATE("dispersion_p", 2, "x, n", counts_step, dispersion_final,
+              "aggregate: do repeats of one rate agree, exact p-value"),
+    AGGREGATE("trend_p", 3, "x, n, score", counts_step, trend_final,
+              "aggregate: does the rate rise with the score, Cochran-Armitage p-value"),
     AGGREGATE("word_counts", 1, "text", words_step, words_final,
               "aggregate: how often each word of space-separated lists occurs, as a JSON object"),
     {{NULL, NULL, NULL}, 0, NULL, NULL, NULL, NULL},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "byname.h"
 #include "database.h"
 #include "deflate.h"
 #include "difference.h"
@@ -207,6 +208,23 @@ static void sql_p_text(sqlite3_context *c, int n, sqlite3_value **v)
     give_text(c, rate_text_p(text, sizeof text, none ? NAN : sqlite3_value_double(v[0])));
 }
 
+/* Every function of the statistics layer by its name there. */
+static void sql_stat(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *name = (const char *)sqlite3_value_text(v[0]);
+    const char *args = (const char *)sqlite3_value_text(v[1]);
+    if (!name || !args)
+        return;
+    struct err err = {0};
+    char *result = byname_call(name, args, &err);
+    if (result)
+        give_text(c, result);
+    else
+        sqlite3_result_error(c, err.text, -1);
+    free(result);
+}
+
 /* inflate(data) always inflates, inflate(data, deflated) only what is deflated. */
 static void sql_inflate(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -280,6 +298,9 @@ static const struct sql_function scalar_functions[] = {
          "sessions per arm that tell p1 from p2 with this chance at the 5 % level"),
     REAL("clean_sessions", 1, "p", real_clean_sessions,
          "so many sessions without corruption rule out the rate p (95 %)"),
+    SCALAR("stat", 2, "name, json", sql_stat,
+           "any statistic by its name, arguments and result as JSON: stat('wilson', "
+           "'{\"x\":2,\"n\":40,\"conf\":0.95}'); 'toolstorm stat --functions' lists the names"),
     SCALAR("inflate", -1, "data[, deflated]", sql_inflate,
            "evidence.data as it was received: inflate(data, deflated)"),
     {{NULL, NULL, NULL}, 0, NULL, NULL, NULL, NULL},

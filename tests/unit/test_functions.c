@@ -69,12 +69,29 @@ static void test_functions(void)
         {"WITH RECURSIVE t(n) AS (VALUES (60) UNION ALL SELECT n - 1 FROM t WHERE n > 1)"
          " SELECT sprt_state(n, n <= 2, 0.01, 0.1, 0.05, 0.05) FROM t",
          "fail"},
+        {"WITH t(a, n, b, m) AS (VALUES (2, 40, 6, 40), (2, 40, 6, 40), (5, 40, 6, 40))"
+         " SELECT printf('%.6f %.6f', blocks_midp(a, n, b, m), blocks_chi2(a, n, b, m)) FROM t",
+         "0.070876 3.348509"},
+        {"WITH t(x, n) AS (VALUES (6, 40), (7, 40), (5, 40))"
+         " SELECT printf('%.6f', dispersion_p(x, n)) FROM t",
+         "0.947963"},
+        {"WITH t(x, n, s) AS (VALUES (0, 40, 0), (1, 40, 1), (2, 40, 2), (5, 40, 3))"
+         " SELECT printf('%.6f', trend_p(x, n, s)) FROM t",
+         "0.009444"},
+        {"SELECT trend_p(1, 2, 3) FROM runs", "NULL"},
+        {"SELECT stat('zero_failure_n', '{\"p\":0.05,\"conf\":0.95}')", "59"},
+        {"SELECT json_extract(stat('fisher_midp', json_object('x1', 6, 'n1', 40, 'x2', 2, 'n2', "
+         "40)),"
+         " '$') = fisher_midp(6, 40, 2, 40)",
+         "1"},
     };
     struct err err = {0};
     struct store *s = store_open(":memory:", STORE_WRITE, &err);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         CHECK_STR(value(s, cases[i].sql), cases[i].want);
     CHECK(strstr(value(s, "SELECT inflate('xyz')"), "zlib") != NULL);
+    CHECK(strstr(value(s, "SELECT stat('nosuch', '{}')"), "nosuch") != NULL);
+    CHECK(strstr(value(s, "SELECT quantiles(1)"), "quantiles") != NULL);
     /* What --functions lists is what there is. */
     size_t n = 0;
     for (const struct store_function *f; (f = store_function_at(n)); n++) {
