@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,7 @@ static void add_type(struct node *n, const char *name)
             continue;
         n->types |= type_names[i].bit;
         size_t used = strlen(n->wanted);
-        if (used + strlen(name) + 5 < sizeof n->wanted) {
-            strcpy(n->wanted + used, used ? " or " : "");
-            strcat(n->wanted, name);
-        }
+        snprintf(n->wanted + used, sizeof n->wanted - used, "%s%s", used ? " or " : "", name);
     }
 }
 

@@ -17,7 +17,8 @@ struct ready_request {
     int64_t period_us;  /* between two tries */
     bool tool_call;     /* demand a right tool call too */
     bool (*stop)(void); /* asked between tries: true gives up at once; may be NULL */
-    void (*tell)(void *arg, const char *what); /* one line when what is waited for changes; or NULL */
+    void (*tell)(void *arg,
+                 const char *what); /* one line when what is waited for changes; or NULL */
     void *arg;
 };
 

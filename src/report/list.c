@@ -29,12 +29,12 @@ static int check_reason(const char *reason, char class[16], struct err *err)
 {
     int known = reason_find(reason);
     if (known >= 0) {
-        strcpy(class, class_name(reason_class((enum reason)known)));
+        snprintf(class, 16, "%s", class_name(reason_class((enum reason)known)));
         return 0;
     }
     for (int c = 0; c < N_CLASSES; c++)
         if (strcmp(reason, class_name((enum verdict_class)c)) == 0) {
-            strcpy(class, reason);
+            snprintf(class, 16, "%s", reason);
             return 0;
         }
     struct buf known_words = BUF_INIT;

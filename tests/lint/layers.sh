@@ -36,7 +36,7 @@ hits=$(grep -rniE 'deepseek|qwen|kimi|hermes|minimax|harmony|vllm|sglang|ollama|
 # Headers include the few project headers whose structs they hold by value, and no more.
 for f in src/*/*.h; do
     n=$(grep -c '^#include ".*\.h"' "$f" || true)
-    [ "$n" -le 4 ] || complain "$f includes $n project headers"
+    [ "$n" -le 5 ] || complain "$f includes $n project headers"
 done
 
 # No header over 200 lines, no source over 500; tables are exempt.
