@@ -50,7 +50,7 @@ static bool is_telling(struct view *w, size_t len)
     struct span text = w->fold.text;
     const char *half = text.data + text.len - len;
     if (!has_bar(half, len))
-        return len >= HALF_MIN;
+        return len >= (half[1] == '/' ? HALF_MIN + 1 : HALF_MIN);
     if (len >= 3)
         return true;
     struct span raw = exam_raw(w, text.len - len, text.len);
@@ -155,22 +155,21 @@ static size_t name_length(struct span text, size_t at)
     return n;
 }
 
-/* Behind the name: "=x>" or " name=", or the tag's end and then a payload. */
-static bool has_payload(struct span text, size_t at, bool underscored)
+/* Behind the name: "=x", or the tag's end and then a payload. Words of a single part are English
+ * and XML as well, so that only the first will do for them. */
+static bool has_payload(struct span text, size_t at, bool underscored, const char *word)
 {
     struct span rest = {text.data + at, text.len - at};
     if (rest.len && rest.data[0] == '=')
         return rest.len > 1 && name_length(text, at + 1) > 0;
-    if (span_starts(rest, " name=\""))
-        return true;
-    if (!rest.len || rest.data[0] != '>')
+    if (!strchr(word, '_') || !rest.len || rest.data[0] != '>')
         return false;
     if (underscored)
         return true;
     size_t i = 1;
     while (i < rest.len && i < 8 && strchr(" \n\r\t", rest.data[i]))
         i++;
-    return i < rest.len && strchr("{[<", rest.data[i]);
+    return i < rest.len && strchr("{[", rest.data[i]);
 }
 
 static const char *nearest_word(const struct rules *r, const char *name, size_t len)
@@ -203,7 +202,7 @@ static void find_misspelt(struct exam *x, struct view *w)
             continue;
         bool underscored = memchr(text.data + name, '_', len) != NULL;
         const char *word = nearest_word(&x->judge->rules, text.data + name, len);
-        if (!word || !has_payload(text, name + len, underscored))
+        if (!word || !has_payload(text, name + len, underscored, word))
             continue;
         const char *why;
         enum sign_level level =

@@ -17,7 +17,7 @@
 #define MAX_HITS 400
 
 /* Times one rule is tried on one text: bounds texts made of nothing but needles. */
-#define MAX_TRIES 20000
+#define MAX_TRIES 6000
 
 /* How far behind a turn token the next one still belongs to the same mention. */
 #define MENTION_REACH 14
