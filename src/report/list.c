@@ -1,4 +1,5 @@
 /* list.c - the runs of a database, and which of them exist. */
+#include <stdio.h>
 #include <string.h>
 
 #include "figures.h"
