@@ -36,15 +36,29 @@ shown() {
     "$@" || case $? in 1|4) ;; *) exit 1 ;; esac
 }
 
-say "1. A damaged configuration: 40 sessions of 3 rounds, all in flight at once"
-shown "$toolstorm" run --sessions 40 --concurrency 40 --rounds 3 --label damaged --db "$db" \
-    --fault 'leak.markup=0.15@inflight>1' --fault 'leak.value=0.05@inflight>1'
+# play LABEL BLOCK FLAGS...: 40 sessions of 3 rounds, all in flight at once, on a fresh endpoint.
+play() {
+    local label=$1 block=$2
+    shift 2
+    shown "$toolstorm" run --sessions 40 --concurrency 40 --rounds 3 --label "$label" \
+        --tag "block=$block" --db "$db" "$@"
+}
+faults=(--fault 'leak.markup=0.15@inflight>1' --fault 'leak.value=0.05@inflight>1')
 
-say "2. The same sessions, clean"
-shown "$toolstorm" run --sessions 40 --concurrency 40 --rounds 3 --label clean --db "$db"
+say "1. A damaged configuration: it leaks tool-call markup and alters values, under load only"
+play damaged 1 "${faults[@]}"
 
-say "3. What came of it"
-shown "$toolstorm" list --db "$db"
+say "2. The same sessions on a clean configuration"
+play clean 1
 
-say "Your own server"
-echo "  $toolstorm run --base-url http://HOST:PORT/v1 --sessions 160 --concurrency 40"
+say "3. Both once more, in the other order: one run each could be luck"
+play clean 2 --quiet | head -n 2
+play damaged 2 --quiet "${faults[@]}" --seed 2 | head -n 2
+
+say "4. May one say that they differ?"
+shown "$toolstorm" compare damaged clean --db "$db"
+
+say "Next"
+printf '%s\n' "The runs are in $db." \
+    "Against your own server:" \
+    "  $toolstorm run --base-url http://HOST:PORT/v1 --sessions 160 --concurrency 40"
