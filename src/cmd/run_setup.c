@@ -46,6 +46,8 @@ static int start_sim(struct run_setup *s, struct err *err)
                              .faults = o->faults.items,
                              .n_faults = o->faults.n,
                              .seed = (uint64_t)o->seed,
+                             .factors = o->tags.items,
+                             .n_factors = o->tags.n,
                              .ledger = o->ledger,
                              .ttft_us = o->sim_ttft_us,
                              .itl_us = o->sim_itl_us,
@@ -87,7 +89,7 @@ static int ask_endpoint(struct run_setup *s, struct err *err)
                        s->endpoint.host);
     if (s->sim || !s->options->preflight)
         return 0;
-    return probe_completion(&s->endpoint, s->model, err);
+    return probe_completion(&s->endpoint, s->model, NULL, err);
 }
 
 static enum on_damage on_damage_of(const char *word)
@@ -121,7 +123,8 @@ static int fill_settings(struct run_setup *s, struct err *err)
                            .judge = s->judge,
                            .toolset = s->toolset,
                            .key = &s->key,
-                           .sessions = o->sessions,
+                           .sessions = o->sessions + o->warmup,
+                           .warmup = o->warmup,
                            .only = o->only,
                            .concurrency = o->concurrency,
                            .threads = threads_of(o->threads),

@@ -15,8 +15,10 @@ struct endpoint;
  * the API key is refused. */
 int probe_facts(const struct endpoint *ep, struct buf *facts, char **model, struct err *err);
 
-/* One tiny completion, so that a wrong path, model or key shows before the load does. Error: status
- * 3 with the server's own words. */
-int probe_completion(const struct endpoint *ep, const char *model, struct err *err);
+/* One tiny completion, so that a wrong path, model or key shows before the load does. `stop`, which
+ * may be NULL, is asked while waiting: true gives up. Error: status 3 with the server's own words.
+ */
+int probe_completion(const struct endpoint *ep, const char *model, bool (*stop)(void),
+                     struct err *err);
 
 #endif
