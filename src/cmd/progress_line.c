@@ -12,10 +12,11 @@
 #define TERMINAL_PERIOD_US 200000
 #define PLAIN_PERIOD_US    10000000
 
-struct progress_line progress_line_new(bool quiet, long total)
+struct progress_line progress_line_new(bool quiet, const char *prefix, long total)
 {
     bool is_terminal = cmd_stderr_is_terminal();
-    return (struct progress_line){.quiet = quiet,
+    return (struct progress_line){.prefix = prefix ? prefix : "",
+                                  .quiet = quiet,
                                   .is_terminal = is_terminal,
                                   .total = total,
                                   .next_us = clock_mono_us() +
@@ -37,7 +38,8 @@ static void format(const struct progress_line *l, struct progress *p, int64_t no
 {
     long finished = atomic_load(&p->finished), tokens = atomic_load(&p->tokens);
     int64_t elapsed = now_us - p->start_us;
-    buf_addf(b, "%ld/%ld done  %d in flight", finished, l->total, overlap_now(p->overlap));
+    buf_addf(b, "%s%ld/%ld done  %d in flight", l->prefix, finished, l->total,
+             overlap_now(p->overlap));
     for (int c = 0; c < N_CLASSES; c++)
         buf_addf(b, "  %s %ld", class_name((enum verdict_class)c), atomic_load(&p->by_class[c]));
     if (elapsed > 0)

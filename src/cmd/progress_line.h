@@ -9,12 +9,14 @@
 struct progress;
 
 struct progress_line {
+    const char *prefix; /* borrowed */
     bool quiet, is_terminal, shown;
     long total;
     int64_t next_us;
 };
 
-struct progress_line progress_line_new(bool quiet, long total);
+/* `prefix` stands before each line; NULL = nothing. */
+struct progress_line progress_line_new(bool quiet, const char *prefix, long total);
 
 /* Writes if it is time. */
 void progress_line_update(struct progress_line *l, struct progress *p, int64_t now_us);

@@ -19,6 +19,8 @@ const struct opt run_option_table[] = {
 
     {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, MOST_SESSIONS, NULL,
      "Load", "sessions to play"},
+    {"warmup", NULL, 0, OPT_LONG, AT(warmup), "N", "0", 0, MOST_SESSIONS, NULL, NULL,
+     "play so many sessions more, before those; they are stored and not counted"},
     {"concurrency", "max-concurrency", 'c', OPT_LONG, AT(concurrency), "N", "10", 1, 100000, NULL,
      NULL, "sessions in flight: a finished one is replaced until all have started"},
     {"rounds", "max-turns", 'r', OPT_LONG, AT(rounds), "N", "0", 0, 10000, NULL, NULL,
@@ -67,6 +69,8 @@ const struct opt run_option_table[] = {
     {"p0", NULL, 0, OPT_RATE, AT(p0), "RATE", "1%", 0, 0, NULL, NULL,
      "acceptable rate of that test"},
     {"p1", NULL, 0, OPT_RATE, AT(p1), "RATE", "10%", 0, 0, NULL, NULL, "rate that it should catch"},
+    {"test-error", NULL, 0, OPT_RATE, AT(test_error), "RATE", "5%", 0, 0, NULL, NULL,
+     "its chance of a wrong fail at p0, and of a wrong pass at p1"},
     {"certify", NULL, 0, OPT_RATE, AT(certify), "RATE", NULL, 0, 0, NULL, NULL,
      "play as many sessions as rule this rate out if all are clean"},
     {"max-errors", NULL, 0, OPT_RATE, AT(max_errors), "RATE", "20%", 0, 0, NULL, NULL,
@@ -130,6 +134,11 @@ int run_options_check(struct run_options *o, struct err *err)
     if (strcmp(o->until, "decided") == 0 && !(o->p0 > 0 && o->p0 < o->p1 && o->p1 < 1))
         return err_set(err, STATUS_USAGE, "'--p0 %g --p1 %g': expected 0 < p0 < p1 < 1", o->p0,
                        o->p1);
+    if (!(o->test_error > 0 && o->test_error < 0.5))
+        return err_set(err, STATUS_USAGE, "'--test-error %g': expected a rate between 0 and 50%%",
+                       o->test_error);
+    if (o->only)
+        o->warmup = 0;
     if (!isnan(o->certify)) {
         double n = rate_zero_failure_n(o->certify, 0.95);
         if (!(n <= MOST_SESSIONS))

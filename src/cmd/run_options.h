@@ -11,7 +11,7 @@
 struct run_options {
     struct endpoint_options endpoint;
     /* load */
-    long sessions, concurrency, rounds, context, max_tokens, seed, threads, only;
+    long sessions, warmup, concurrency, rounds, context, max_tokens, seed, threads, only;
     double temperature, request_rate;
     const char *scenario, *tool_choice, *shard, *extra_body;
     bool stream, sampling_seed, preflight;
@@ -22,7 +22,7 @@ struct run_options {
     const char *label, *db, *output;
     struct opt_list tags;
     /* verdict */
-    double fail_over, max_errors, p0, p1, certify;
+    double fail_over, max_errors, p0, p1, test_error, certify;
     const char *until;
     long min_sessions;
     /* the built-in endpoint */

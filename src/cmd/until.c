@@ -7,9 +7,9 @@
 
 enum { UNKNOWN, CLEAN, CORRUPTED, FAILED };
 
-void until_init(struct until *u, double p0, double p1, long sessions)
+void until_init(struct until *u, double p0, double p1, double error, long sessions)
 {
-    struct sprt_rule rule = {.p0 = p0, .p1 = p1, .alpha = 0.05, .beta = 0.05};
+    struct sprt_rule rule = {.p0 = p0, .p1 = p1, .alpha = error, .beta = error};
     *u = (struct until){.test = sprt_start(&rule), .n = sessions};
     u->outcomes = mem_zero((size_t)sessions, sizeof *u->outcomes);
 }

@@ -17,8 +17,9 @@ struct until {
     long n, next;
 };
 
-/* For a run of `sessions` sessions, which is the cap: beyond it the test is undecided. */
-void until_init(struct until *u, double p0, double p1, long sessions);
+/* A test of p0 against p1 that is wrong with at most the chance `error` either way, for a run of
+ * `sessions` sessions, which is the cap: beyond it the test is undecided. */
+void until_init(struct until *u, double p0, double p1, double error, long sessions);
 void until_release(struct until *u);
 
 /* A session's outcome, in any order; the test takes them in start order, since corrupted sessions

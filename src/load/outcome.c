@@ -229,6 +229,7 @@ void outcome_end(struct outcome *o, const struct outcome_end *end)
     o->row.start_us = end->start_us;
     o->row.end_us = end->end_us;
     o->row.ramp = end->ramp;
+    o->row.warmup = end->warmup;
     o->row.canary = o->canary;
     o->row.rounds = o->rounds;
     o->row.n_rounds = o->n_rounds;

@@ -38,7 +38,7 @@ struct outcome_end {
     enum reason reason;
     int first_bad_round; /* 0 = none */
     int64_t start_us, end_us;
-    bool ramp;
+    bool ramp, warmup;
 };
 void outcome_end(struct outcome *o, const struct outcome_end *end);
 

@@ -28,6 +28,7 @@ struct settings {
     const struct token_key *key;
 
     long sessions;      /* how many there are: numbers 1..sessions */
+    long warmup;        /* the first so many to start are not counted */
     long only;          /* just this one; 0 = all */
     long shard, shards; /* this process plays numbers with (k - 1) % shards == shard - 1 */
     long concurrency;   /* sessions in flight */

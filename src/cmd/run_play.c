@@ -1,0 +1,144 @@
+/* run_play.c - the pump between the workers and the store, and what the run came to. It prints
+ * nothing but the progress line. */
+#include "run_play.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "embed.h"
+#include "load.h"
+#include "outcome.h"
+#include "progress.h"
+#include "progress_line.h"
+#include "run_options.h"
+#include "run_setup.h"
+#include "store.h"
+#include "until.h"
+
+#define POLL_US 20000 /* the store wants a look about so often */
+
+/* The sequential test takes what counts, by its place in the start order. */
+static bool decides(struct until *until, const struct run_options *o, const struct outcome *one)
+{
+    long place = outcome_row(one)->start_order - o->warmup;
+    return until && place > 0 && until_add(until, place, reason_class(outcome_reason(one)));
+}
+
+/* Moves finished sessions from the workers to the store until there are no more. */
+static int pump(const struct run_play *p, struct load *l, struct until *until, struct err *err)
+{
+    const struct run_options *o = p->setup->options;
+    struct progress *progress = load_progress(l);
+    struct progress_line line = progress_line_new(o->quiet, p->prefix, load_total(l));
+    int rc = 0;
+    bool stopping = false;
+    while (!load_is_over(l)) {
+        struct outcome *one = load_next(l, POLL_US);
+        if (one && rc == 0)
+            rc = store_session(p->store, p->run, outcome_row(one), err);
+        bool decided = one && decides(until, o, one);
+        outcome_free(one);
+        int64_t now = clock_mono_us();
+        if (rc == 0)
+            rc = store_tick(p->store, now, err);
+        if (!stopping && (rc != 0 || decided || cmd_stopped())) {
+            stopping = true;
+            load_stop(l);
+        }
+        progress_line_update(&line, progress, now);
+    }
+    progress_line_end(&line);
+    return rc;
+}
+
+static int read_tally(const struct run_play *p, struct played *t, struct err *err)
+{
+    const struct embedded *sql = embed_find("reports/tally.sql");
+    struct query *q = store_query(p->store, sql->data, err);
+    if (!q)
+        return -1;
+    query_bind_long(q, ":run", p->run);
+    int rc = query_step(q, err);
+    if (rc == 1)
+        *t = (struct played){.corrupt = query_long(q, 0),
+                             .judged = query_long(q, 1),
+                             .errors = query_long(q, 2),
+                             .sessions = query_long(q, 3),
+                             .concurrency = query_long(q, 4),
+                             .peak = query_long(q, 5),
+                             .low = query_double(q, 6),
+                             .high = query_double(q, 7)};
+    query_free(q);
+    return rc == 1   ? 0
+           : rc == 0 ? err_set(err, STATUS_TOOL, "run %ld is not in the store", p->run)
+                     : -1;
+}
+
+static enum exit_status limit_status(const struct run_options *o, const struct played *t)
+{
+    if (isnan(o->fail_over))
+        return t->corrupt > 0 ? STATUS_CORRUPT : STATUS_PASS;
+    if (t->low > o->fail_over)
+        return STATUS_CORRUPT;
+    return t->high <= o->fail_over ? STATUS_PASS : STATUS_UNDECIDED;
+}
+
+/* Damage that was seen stays seen; a pass has to be earned. */
+static enum exit_status run_status(const struct run_options *o, const struct played *t)
+{
+    enum exit_status status = t->judged > 0 ? limit_status(o, t) : STATUS_ENDPOINT;
+    if (status == STATUS_CORRUPT)
+        return status;
+    long finished = t->judged + t->errors;
+    if (finished > 0 && (double)t->errors > o->max_errors * (double)finished)
+        return STATUS_ENDPOINT;
+    long reachable = t->sessions < t->concurrency ? t->sessions : t->concurrency;
+    if (t->judged < o->min_sessions || t->peak < reachable)
+        return STATUS_UNDECIDED;
+    return status;
+}
+
+static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us,
+                  const struct until *until, struct err *err)
+{
+    int64_t start_us = load_progress(l)->start_us;
+    struct load_figures f = load_end(l);
+    struct pair fact = {"sequential test", until ? until_words(until) : ""};
+    bool decided = until && until_status(until) != STATUS_UNDECIDED;
+    struct run_end end = {.status = decided         ? "decided"
+                                    : cmd_stopped() ? "interrupted"
+                                                    : "done",
+                          .facts = &fact,
+                          .n_facts = until ? 1 : 0,
+                          .peak_in_flight = f.peak_in_flight,
+                          .wall_us = clock_mono_us() - start_us,
+                          .cpu_us = clock_cpu_us() - cpu_start_us,
+                          .late_p99_us = f.late_p99_us};
+    return store_run_end(p->store, p->run, &end, err);
+}
+
+int run_play(const struct run_play *p, struct played *played, struct err *err)
+{
+    const struct run_options *o = p->setup->options;
+    int64_t cpu_start_us = clock_cpu_us();
+    struct load *l = load_start(&p->setup->settings, err);
+    if (!l)
+        return -1;
+    struct until until = {0}, *deciding = NULL;
+    if (strcmp(o->until, "decided") == 0) {
+        until_init(&until, o->p0, o->p1, o->test_error, load_total(l) - o->warmup);
+        deciding = &until;
+    }
+    int rc = pump(p, l, deciding, err);
+    if (finish(p, l, cpu_start_us, deciding, err) != 0)
+        rc = -1;
+    if (rc == 0)
+        rc = read_tally(p, played, err);
+    if (rc == 0)
+        played->status =
+            deciding && played->judged > 0 ? until_status(deciding) : run_status(o, played);
+    until_release(&until);
+    return rc;
+}
