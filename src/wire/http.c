@@ -23,7 +23,7 @@
 
 #define RECEIVE_BYTES  16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES     16384L
-#define MAX_MULTIS     16
+#define MAX_MULTIS     64
 #define PER_MULTI      64   /* exchanges in flight from which another multi pays */
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
@@ -81,7 +81,7 @@ static void set_end(struct exchange *x, enum exchange_end end, const char *detai
         return;
     x->ended = true;
     x->r->end = end;
-    snprintf(x->r->end_detail, sizeof x->r->end_detail, "%s", detail);
+    snprintf(x->r->end_detail, sizeof x->r->end_detail, "%.159s", detail);
 }
 
 static bool died_before_any_byte(const struct exchange *x, CURLcode rc)
