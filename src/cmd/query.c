@@ -57,16 +57,6 @@ static int read_binding(const char *text, struct binding *b, char **name, struct
     return 0;
 }
 
-static int newest_run(struct store *store, long *run, struct err *err)
-{
-    struct query *q = *run ? NULL : store_query(store, "SELECT max(run) FROM runs", err);
-    if (q && query_step(q, err) == 1)
-        *run = query_long(q, 0);
-    query_free(q);
-    return *run ? report_check_run(store, *run, err)
-                : err_set(err, STATUS_USAGE, "the database has no run");
-}
-
 static int ask(const struct query_args *a, const struct opt_list *operands, struct store *store,
                struct err *err)
 {
@@ -78,7 +68,8 @@ static int ask(const struct query_args *a, const struct opt_list *operands, stru
     struct buf out = BUF_INIT;
     int rc = -1;
     long run = a->run;
-    if (!a->sql && newest_run(store, &run, err) != 0)
+    if (!a->sql && ((!run && (run = report_newest_run(store, err)) < 0) ||
+                    report_check_run(store, run, err) != 0))
         goto out;
     bindings[n++] = (struct binding){.name = "run", .number = run};
     for (size_t i = 0; i < a->binds.n; i++, n++)

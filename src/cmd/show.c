@@ -14,8 +14,8 @@
 #include "store.h"
 
 struct show_args {
-    const char *db, *output;
-    bool raw, curl;
+    const char *db, *output, *reason;
+    bool raw, curl, all;
     long round, context;
 };
 
@@ -28,6 +28,10 @@ static const struct opt table[] = {
      "a command that sends a round's request again; the key stays in its environment variable"},
     {"round", NULL, 0, OPT_LONG, AT(round), "N", "0", 0, 1e6, NULL, NULL,
      "with --raw or --curl: this round; 0 = all, or the first damaged one"},
+    {"reason", NULL, 'r', OPT_TEXT, AT(reason), "WORD", NULL, 0, 0, NULL, NULL,
+     "without SESSION: the first one with this class or reason, e.g. leak.value"},
+    {"all", NULL, 'a', OPT_BOOL, AT(all), NULL, "no", 0, 0, NULL, NULL,
+     "without SESSION: every damaged one, or every one with --reason"},
     {"context", NULL, 0, OPT_LONG, AT(context), "BYTES", "400", 0, 1e9, NULL, NULL,
      "of long texts, so much of both ends and around damage; 0 = all"},
     {"db", NULL, 0, OPT_TEXT, AT(db), "FILE", "toolstorm.db", 0, 0, NULL, "Output", "database"},
@@ -83,6 +87,12 @@ static void decode(const char *dialect, struct span headers, struct span body, s
     decoder_free(d);
 }
 
+static int print_piece(void *arg, const struct buf *out, struct err *err)
+{
+    (void)arg;
+    return cmd_print(out, err);
+}
+
 static int read_number(const char *text, const char *what, long *n, struct err *err)
 {
     char *end;
@@ -97,16 +107,23 @@ static int show(const struct show_args *a, const struct opt_list *operands, stru
 {
     struct report_show request = {.round = a->round,
                                   .context = a->context,
+                                  .reason = a->reason,
+                                  .all = a->all,
+                                  .flush = print_piece,
                                   .form = a->raw    ? SHOW_RAW
                                           : a->curl ? SHOW_CURL
                                                     : SHOW_TRANSCRIPT,
                                   .wire = {decode, route_of}};
     if (a->raw && a->curl)
         return err_set(err, STATUS_USAGE, "--raw and --curl: one of them at a time");
-    if (operands->n != 2)
-        return err_set(err, STATUS_USAGE, "show needs a run and a session: toolstorm show 1 7");
-    if (read_number(operands->items[0], "run", &request.run, err) != 0 ||
-        read_number(operands->items[1], "session", &request.session, err) != 0)
+    if (operands->n > 2)
+        return err_set(err, STATUS_USAGE, "'%s': show takes a run and a session",
+                       operands->items[2]);
+    if (operands->n == 2 && (a->reason || a->all))
+        return err_set(err, STATUS_USAGE, "'%s': --reason and --all look for sessions themselves",
+                       operands->items[1]);
+    if ((operands->n > 0 && read_number(operands->items[0], "run", &request.run, err) != 0) ||
+        (operands->n > 1 && read_number(operands->items[1], "session", &request.session, err) != 0))
         return -1;
     struct store *store = store_open(a->db, STORE_READ, err);
     if (!store)
@@ -128,10 +145,11 @@ int cmd_show(int argc, char **argv, struct err *err)
 {
     struct show_args a = {0};
     struct opt_list operands = {0};
-    int rc = cmd_options("show [options] RUN SESSION",
+    int rc = cmd_options("show [options] [RUN [SESSION]]",
                          "Shows one session of a run as it was stored: its rounds, the "
                          "conversation, and what was found damaged,\nmarked in place (in colour, "
-                         "or between >>> and <<<). Hidden characters are shown as <U+200B>.",
+                         "or between >>> and <<<). Hidden characters are shown as <U+200B>. "
+                         "Without\nRUN: the newest run; without SESSION: its first damaged one.",
                          table, &a, argc, argv, &operands, err);
     if (rc == 0)
         rc = show(&a, &operands, err);

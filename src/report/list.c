@@ -1,4 +1,4 @@
-/* list.c - the runs of a database, and which of them exist. */
+/* list.c - the runs of a database. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "report.h"
 #include "store.h"
 #include "text.h"
-#include "words.h"
 
 /* The object that reports/list.sql takes as :tags. */
 static void write_tags(const struct report_filter *f, struct buf *out)
@@ -23,29 +22,6 @@ static void write_tags(const struct report_filter *f, struct buf *out)
         buf_release(&key);
     }
     jsonw_end_object(&w);
-}
-
-/* A reason's class, or a class itself. */
-static int check_reason(const char *reason, char class[16], struct err *err)
-{
-    int known = reason_find(reason);
-    if (known >= 0) {
-        snprintf(class, 16, "%s", class_name(reason_class((enum reason)known)));
-        return 0;
-    }
-    for (int c = 0; c < N_CLASSES; c++)
-        if (strcmp(reason, class_name((enum verdict_class)c)) == 0) {
-            snprintf(class, 16, "%s", reason);
-            return 0;
-        }
-    struct buf known_words = BUF_INIT;
-    for (int r = 0; r < N_REASONS; r++)
-        buf_addf(&known_words, "%s%s", r ? ", " : "", reason_name((enum reason)r));
-    err_set(err, STATUS_USAGE,
-            "unknown reason '%s': a class (leak, no_tool, error, ok) or one of %s", reason,
-            buf_str(&known_words));
-    buf_release(&known_words);
-    return -1;
 }
 
 /* Tags of which no run has ever had the key are a slip of the pen, not an empty answer. */
@@ -151,11 +127,11 @@ int report_list(struct store *s, const struct report_filter *filter,
 {
     struct figures f = {0};
     struct buf tags = BUF_INIT;
-    char class[16] = "";
+    const char *class = NULL;
     int rc = -1;
     write_tags(filter, &tags);
     if (check_tags(s, buf_str(&tags), err) < 0 ||
-        (filter->reason && check_reason(filter->reason, class, err) < 0))
+        (filter->reason && !(class = report_class(filter->reason, err))))
         goto out;
     /* A parameter that is not bound is NULL: any. */
     struct binding bindings[6] = {{.name = "tags", .text = buf_str(&tags)},
@@ -184,28 +160,5 @@ int report_list(struct store *s, const struct report_filter *filter,
 out:
     figures_release(&f);
     buf_release(&tags);
-    return rc;
-}
-
-int report_check_run(struct store *s, long run, struct err *err)
-{
-    struct figures f = {0};
-    const struct binding bindings[] = {{.name = "run", .number = run}};
-    int rc = figures_add(&f, s, "known",
-                         "SELECT count(*) FILTER (WHERE run = :run) AS found, min(run) AS first, "
-                         "max(run) AS last FROM runs",
-                         bindings, 1, err);
-    if (rc == 0 && !figures_long(&f.sections[0], 0, "found")) {
-        long first = figures_long(&f.sections[0], 0, "first");
-        if (first && first == figures_long(&f.sections[0], 0, "last"))
-            rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has only run %ld",
-                         run, first);
-        else if (first)
-            rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has %ld to %ld", run,
-                         first, figures_long(&f.sections[0], 0, "last"));
-        else
-            rc = err_set(err, STATUS_USAGE, "there is no run %ld: the database has none", run);
-    }
-    figures_release(&f);
     return rc;
 }

@@ -19,6 +19,9 @@ struct report_style {
     const char *db; /* the file's name, for commands that the reader is told; or NULL */
 };
 
+/* Takes long results piece by piece; the buffer is emptied afterwards. */
+typedef int report_flush(void *arg, const struct buf *out, struct err *err);
+
 /* All of them add their text to `out` and return 0, or -1 with an error; an unknown run or session
  * is one of status 2 that names the known ones. */
 
@@ -56,11 +59,16 @@ enum show_form {
 };
 
 struct report_show {
-    long run, session;
-    long round; /* for RAW and CURL: only this one; 0 = all, or the first damaged one */
+    long run;           /* 0 = the newest */
+    long session;       /* 0 = the first damaged one, or the first with `reason` */
+    const char *reason; /* with session 0: a class or a reason; or NULL */
+    bool all;           /* with session 0: not only the first */
+    long round;         /* for RAW and CURL: only this one; 0 = all, or the first damaged one */
     enum show_form form;
     long context; /* bytes shown of a long text's ends and around damage; 0 = all of it */
     struct report_wire wire;
+    report_flush *flush; /* with `all`: called between sessions; or NULL */
+    void *arg;
 };
 
 int report_show(struct store *s, const struct report_show *request,
@@ -78,8 +86,7 @@ struct report_query {
     const struct binding *bindings;
     size_t n_bindings;
     enum query_form form;
-    int (*flush)(void *arg, const struct buf *out, struct err *err); /* takes long results piece by
-                                                                        piece; or NULL */
+    report_flush *flush; /* or NULL */
     void *arg;
 };
 
@@ -89,6 +96,13 @@ int report_query(struct store *s, const struct report_query *request,
 /* The shipped reports and the SQL functions, each with what it is. They can't fail. */
 void report_names(const struct report_style *style, struct buf *out);
 void report_functions(const struct report_style *style, struct buf *out);
+
+/* The class of a class ("leak") or reason ("leak.markup"); NULL with an error of status 2 that
+ * names the known ones. */
+const char *report_class(const char *reason, struct err *err);
+
+/* The newest run, or -1 with an error of status 2 if there is none. */
+long report_newest_run(struct store *s, struct err *err);
 
 /* 0 if the database has the run; else an error of status 2 that says which it has. */
 int report_check_run(struct store *s, long run, struct err *err) MUST_CHECK;

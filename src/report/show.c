@@ -5,6 +5,7 @@
 
 #include "reply.h"
 #include "store.h"
+#include "text.h"
 #include "words.h"
 #include "words_sql.h"
 
@@ -93,15 +94,14 @@ static int check_round(const struct shown *s, struct err *err)
                    s->request->session, round, rounds->n_rows);
 }
 
-int report_show(struct store *s, const struct report_show *request,
-                const struct report_style *style, struct buf *out, struct err *err)
+static int show_one(struct store *s, const struct report_show *request,
+                    const struct report_style *style, struct buf *out, struct err *err)
 {
     struct shown shown = {.request = request, .style = style, .out = out};
     const struct binding bindings[] = {{.name = "run", .number = request->run},
                                        {.name = "session", .number = request->session}};
     int rc = -1;
-    if (report_check_run(s, request->run, err) < 0 || words_sql_define(s, err) < 0 ||
-        figures_read(&shown.figures, s, "reports/show.sql", bindings, 2, err) < 0 ||
+    if (figures_read(&shown.figures, s, "reports/show.sql", bindings, 2, err) < 0 ||
         figures_read(&shown.evidence, s, "reports/evidence.sql", bindings, 2, err) < 0)
         goto out;
     if (!figures_get(&shown.figures, "session")->n_rows) {
@@ -123,4 +123,73 @@ out:
     figures_release(&shown.figures);
     figures_release(&shown.evidence);
     return rc;
+}
+
+static void separate(const struct report_style *style, struct buf *out)
+{
+    buf_addc(out, '\n');
+    text_paint_on(out, style, PAINT_DIM);
+    for (int i = 0; i < (style->columns > 0 ? style->columns : 80); i++)
+        buf_addc(out, '-');
+    text_paint_off(out, style);
+    buf_adds(out, "\n\n");
+}
+
+/* The sessions of the section "sessions", one after the other. */
+static int show_several(struct store *s, const struct report_show *request,
+                        const struct section *sessions, const struct report_style *style,
+                        struct buf *out, struct err *err)
+{
+    struct report_show one = *request;
+    for (size_t i = 0; i < sessions->n_rows; i++) {
+        one.session = figures_long(sessions, i, "session");
+        if (i && !style->json && request->form != SHOW_CURL)
+            separate(style, out);
+        if (show_one(s, &one, style, out, err) < 0)
+            return -1;
+        if (request->flush && sessions->n_rows > 1) {
+            if (request->flush(request->arg, out, err) != 0)
+                return -1;
+            buf_clear(out);
+        }
+    }
+    return 0;
+}
+
+static int show_matching(struct store *s, const struct report_show *request,
+                         const struct report_style *style, struct buf *out, struct err *err)
+{
+    struct figures f = {0};
+    const char *reason = request->reason;
+    struct binding bindings[4] = {{.name = "run", .number = request->run},
+                                  {.name = "limit", .number = request->all ? -1 : 1}};
+    size_t n = 2;
+    if (reason) {
+        const char *class = report_class(reason, err);
+        if (!class)
+            return -1;
+        bindings[n++] = (struct binding){.name = "class", .text = class};
+        if (strcmp(class, reason) != 0)
+            bindings[n++] = (struct binding){.name = "reason", .text = reason};
+    }
+    int rc = figures_read(&f, s, "reports/sessions.sql", bindings, n, err);
+    if (rc == 0 && !figures_get(&f, "sessions")->n_rows)
+        rc = err_set(err, STATUS_USAGE, "run %ld has no session with %s", request->run,
+                     reason ? reason : "damage: give the session's number");
+    if (rc == 0)
+        rc = show_several(s, request, figures_get(&f, "sessions"), style, out, err);
+    figures_release(&f);
+    return rc;
+}
+
+int report_show(struct store *s, const struct report_show *request,
+                const struct report_style *style, struct buf *out, struct err *err)
+{
+    struct report_show full = *request;
+    if (!full.run && (full.run = report_newest_run(s, err)) < 0)
+        return -1;
+    if (report_check_run(s, full.run, err) < 0 || words_sql_define(s, err) < 0)
+        return -1;
+    return full.session ? show_one(s, &full, style, out, err)
+                        : show_matching(s, &full, style, out, err);
 }

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "report.h"
 #include "text.h"
+#include "utf8.h"
 
 #define INDENT "    "
 
@@ -26,12 +27,22 @@ static bool is_continuation(struct span text, size_t at)
     return at < text.len && ((unsigned char)text.data[at] & 0xC0) == 0x80;
 }
 
-/* The next place between two characters; characters have at most four bytes. */
+/* The character that `at` lies inside of, as [from, to); both `at` where it lies in none. */
+static struct mark character(struct span text, size_t at)
+{
+    size_t from = at;
+    while (from > 0 && at - from < 3 && is_continuation(text, from))
+        from--;
+    size_t to = from;
+    if (from < at && utf8_next(text, &to) != UTF8_INVALID && to > at)
+        return (struct mark){from, to};
+    return (struct mark){at, at};
+}
+
+/* The next place between two characters. */
 static size_t boundary(struct span text, size_t at)
 {
-    for (int i = 0; i < 3 && is_continuation(text, at); i++)
-        at++;
-    return at;
+    return character(text, at).to;
 }
 
 /* Whole characters; a mark of nothing shows its neighbour. */
@@ -43,8 +54,7 @@ static struct mark whole_characters(struct span text, struct mark m)
         m.to = text.len;
     if (m.to <= m.from)
         m.to = m.from < text.len ? m.from + 1 : m.from;
-    for (int i = 0; i < 3 && m.from > 0 && is_continuation(text, m.from); i++)
-        m.from--;
+    m.from = character(text, m.from).from;
     m.to = boundary(text, m.to);
     return m;
 }

@@ -228,6 +228,43 @@ static void expect_show_error(struct store *s, const struct report_show *request
     buf_release(&text);
 }
 
+static int count_piece(void *arg, const struct buf *out, struct err *err)
+{
+    (void)err;
+    CHECK(strncmp(buf_str(out), "{\"run\":", 7) == 0);
+    ++*(int *)arg;
+    return 0;
+}
+
+/* Without numbers: the newest run, the first damaged session, or all of a kind. */
+static void test_finding_sessions(void)
+{
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    expect_show_error(s, &(struct report_show){0}, "no run");
+    add_run(s, &(struct fixture){"old", 40, 10, 1, 0, 0});
+    add_run(s, &(struct fixture){"new", 60, 10, 4, 0, 0});
+    struct buf text = BUF_INIT;
+    CHECK_INT(report_show(s, &(struct report_show){0}, &plain, &text, &err), 0);
+    CHECK(strncmp(buf_str(&text), "session 7 of run 2: leak.markup", 31) == 0);
+    buf_clear(&text);
+    const struct report_show cap = {.reason = "no_tool.cap"};
+    CHECK_INT(report_show(s, &cap, &plain, &text, &err), 0);
+    CHECK(strncmp(buf_str(&text), "session 17 of run 2: no_tool.cap", 32) == 0);
+    buf_clear(&text);
+    int pieces = 0;
+    const struct report_style json = {.json = true};
+    const struct report_show all = {.all = true, .flush = count_piece, .arg = &pieces};
+    CHECK_INT(report_show(s, &all, &json, &text, &err), 0);
+    CHECK_INT(pieces, 4);
+    CHECK_INT(text.len, 0);
+    CHECK_STR(err.text, "");
+    expect_show_error(s, &(struct report_show){.run = 1, .reason = "no_tool"}, "no session");
+    expect_show_error(s, &(struct report_show){.reason = "nosuch"}, "unknown reason");
+    buf_release(&text);
+    store_close(s);
+}
+
 static void test_unknown(void)
 {
     struct err err = {0};
@@ -251,6 +288,7 @@ int main(void)
     test_show();
     test_show_json();
     test_curl_body();
+    test_finding_sessions();
     test_unknown();
     return check_end();
 }
