@@ -31,6 +31,17 @@ int database_exec(struct store *s, const char *sql, const char *doing, struct er
 /* One whole number, or -1 with an error. */
 int64_t database_number(struct store *s, const char *sql, struct err *err);
 
+/* Runs one INSERT of a table, in the batch that is open. -1 without an error: see database_fail().
+ * `row` and `end` may be NULL where the table has no such columns. */
+int database_insert(struct store *s, enum table_id id, const struct row_key *key, const void *row,
+                    const struct run_end *end) MUST_CHECK;
+
+/* Opens a batch if none is open. */
+int database_begin(struct store *s, struct err *err) MUST_CHECK;
+
+/* Fills `uid` and `started` of a new row's key: random, and the time in ISO 8601. */
+void database_new_key(struct row_key *key, int64_t started_us, char uid[17], char started[40]);
+
 /* Creates what is missing: tables, columns, indexes. Refuses files of newer programs and of other
  * programs. `write` false: only looks, and returns 1 if something is missing. */
 int database_migrate(struct store *s, bool write, struct err *err) MUST_CHECK;

@@ -227,8 +227,8 @@ static sqlite3_stmt *prepare_once(struct store *s, sqlite3_stmt **slot, const st
     return *slot;
 }
 
-static int insert_row(struct store *s, enum table_id id, const struct row_key *key, const void *row,
-                      const struct run_end *end)
+int database_insert(struct store *s, enum table_id id, const struct row_key *key, const void *row,
+                    const struct run_end *end)
 {
     const struct table *t = table_get(id);
     sqlite3_stmt *stmt = prepare_once(s, &s->insert[id], t, table_insert_sql);
@@ -247,12 +247,12 @@ static int insert_pairs(struct store *s, enum table_id id, const struct row_key 
                         const struct pair *pairs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (insert_row(s, id, key, &pairs[i], NULL) < 0)
+        if (database_insert(s, id, key, &pairs[i], NULL) < 0)
             return -1;
     return 0;
 }
 
-static int batch_begin(struct store *s, struct err *err)
+int database_begin(struct store *s, struct err *err)
 {
     if (s->in_batch)
         return 0;
@@ -285,11 +285,22 @@ static void iso_time(int64_t us, char out[40])
     strftime(out, 40, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+void database_new_key(struct row_key *key, int64_t started_us, char uid[17], char started[40])
+{
+    unsigned char random[8];
+    sqlite3_randomness(sizeof random, random);
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(uid + 2 * i, 3, "%02x", random[i]);
+    iso_time(started_us, started);
+    key->uid = uid;
+    key->started = started;
+}
+
 static int write_run(struct store *s, struct row_key *key, const struct run_row *row)
 {
     const struct run_end running = {
         .status = "running", .peak_in_flight = -1, .wall_us = -1, .cpu_us = -1, .late_p99_us = -1};
-    if (insert_row(s, TABLE_RUNS, key, row, &running) < 0 ||
+    if (database_insert(s, TABLE_RUNS, key, row, &running) < 0 ||
         insert_pairs(s, TABLE_SETTINGS, key, row->settings, row->n_settings) < 0 ||
         insert_pairs(s, TABLE_TAGS, key, row->tags, row->n_tags) < 0)
         return -1;
@@ -298,19 +309,15 @@ static int write_run(struct store *s, struct row_key *key, const struct run_row 
 
 long store_run_begin(struct store *s, const struct run_row *row, struct err *err)
 {
-    if (store_flush(s, err) < 0 || batch_begin(s, err) < 0)
+    if (store_flush(s, err) < 0 || database_begin(s, err) < 0)
         return -1;
     struct run_row full = *row;
     if (full.started_us == 0)
         full.started_us = clock_wall_us();
-    unsigned char random[8];
-    char uid[2 * sizeof random + 1], started[40];
-    sqlite3_randomness(sizeof random, random);
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(uid + 2 * i, 3, "%02x", random[i]);
-    iso_time(full.started_us, started);
+    char uid[17], started[40];
     int64_t run = database_number(s, "SELECT coalesce(max(run), 0) + 1 FROM runs", err);
-    struct row_key key = {.run = (long)run, .started = started, .uid = uid};
+    struct row_key key = {.run = (long)run};
+    database_new_key(&key, full.started_us, uid, started);
     if (run > 0 && write_run(s, &key, &full) == 0 && store_flush(s, err) == 0)
         return (long)run;
     database_fail(s, "write", err);
@@ -339,7 +346,7 @@ static int write_run_end(struct store *s, long run, const struct run_end *end)
 
 int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err)
 {
-    if (batch_begin(s, err) < 0)
+    if (database_begin(s, err) < 0)
         return -1;
     if (write_run_end(s, run, end) < 0)
         return database_fail(s, "write", err);
@@ -357,7 +364,7 @@ static int write_evidence(struct store *s, const struct row_key *key, const char
         part.deflated = true;
         part.data = buf_span(&small);
     }
-    int rc = insert_row(s, TABLE_EVIDENCE, key, &part, NULL);
+    int rc = database_insert(s, TABLE_EVIDENCE, key, &part, NULL);
     buf_release(&small);
     return rc;
 }
@@ -365,7 +372,7 @@ static int write_evidence(struct store *s, const struct row_key *key, const char
 static int write_round(struct store *s, struct row_key *key, const struct round_row *row)
 {
     key->round = row->round;
-    if (insert_row(s, TABLE_ROUNDS, key, row, NULL) < 0 ||
+    if (database_insert(s, TABLE_ROUNDS, key, row, NULL) < 0 ||
         write_evidence(s, key, "request", row->request) < 0 ||
         write_evidence(s, key, "headers", row->headers) < 0 ||
         write_evidence(s, key, "response", row->response) < 0 ||
@@ -377,14 +384,14 @@ static int write_round(struct store *s, struct row_key *key, const struct round_
 static int write_session(struct store *s, long run, const struct session_row *row)
 {
     struct row_key key = {.run = run, .session = row->session};
-    if (insert_row(s, TABLE_SESSIONS, &key, row, NULL) < 0)
+    if (database_insert(s, TABLE_SESSIONS, &key, row, NULL) < 0)
         return -1;
     for (size_t i = 0; i < row->n_rounds; i++)
         if (write_round(s, &key, &row->rounds[i]) < 0)
             return -1;
     for (size_t i = 0; i < row->n_findings; i++) {
         key.number = (int)i + 1;
-        if (insert_row(s, TABLE_FINDINGS, &key, &row->findings[i], NULL) < 0)
+        if (database_insert(s, TABLE_FINDINGS, &key, &row->findings[i], NULL) < 0)
             return -1;
     }
     return 0;
@@ -392,7 +399,7 @@ static int write_session(struct store *s, long run, const struct session_row *ro
 
 int store_session(struct store *s, long run, const struct session_row *row, struct err *err)
 {
-    if (batch_begin(s, err) < 0 || database_exec(s, "SAVEPOINT session", "write", err) < 0)
+    if (database_begin(s, err) < 0 || database_exec(s, "SAVEPOINT session", "write", err) < 0)
         return -1;
     if (write_session(s, run, row) < 0) {
         /* The sessions before it are whole: they are kept if the disk lets us. */

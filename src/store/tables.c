@@ -141,6 +141,47 @@ static const struct column pairs[] = {
     ROW(pair, "value", COL_TEXT, value),
 };
 
+static const struct column sweeps[] = {
+    KEY("sweep", COL_LONG, sweep),          KEY("uid", COL_TEXT, uid),
+    KEY("started", COL_TEXT, started),      ROW(sweep_row, "kind", COL_TEXT, kind),
+    ROW(sweep_row, "name", COL_TEXT, name), ROW(sweep_row, "version", COL_TEXT, version),
+    ROW(sweep_row, "plan", COL_TEXT, plan),
+};
+
+static const struct column sweep_cells[] = {
+    KEY("sweep", COL_LONG, sweep),
+    KEY("cell", COL_INT, number),
+    ROW(sweep_cell_row, "name", COL_TEXT, name),
+    ROW(sweep_cell_row, "levels", COL_TEXT, levels),
+    ROW(sweep_cell_row, "baseline", COL_BOOL, baseline),
+};
+
+static const struct column sweep_starts[] = {
+    KEY("sweep", COL_LONG, sweep),
+    KEY("start", COL_INT, number),
+    ROW(sweep_start_row, "place", COL_LONG, place),
+    ROW(sweep_start_row, "block", COL_LONG, block),
+    ROW(sweep_start_row, "cell", COL_LONG, cell),
+    ROW(sweep_start_row, "step", COL_TEXT, step),
+    ROW(sweep_start_row, "boot", COL_TEXT, boot),
+    ROW(sweep_start_row, "state", COL_TEXT, state),
+    ROW(sweep_start_row, "detail", COL_TEXT, detail),
+    ROW(sweep_start_row, "run", COL_COUNT, run),
+    ROW(sweep_start_row, "started_us", COL_TIME, started_us),
+    ROW(sweep_start_row, "ended_us", COL_TIME, ended_us),
+};
+
+static const struct column hook_calls[] = {
+    KEY("sweep", COL_LONG, sweep),
+    KEY("call", COL_INT, number),
+    ROW(hook_call_row, "start", COL_LONG, start),
+    ROW(hook_call_row, "action", COL_TEXT, action),
+    ROW(hook_call_row, "failed", COL_BOOL, failed),
+    ROW(hook_call_row, "end", COL_TEXT, end),
+    ROW(hook_call_row, "elapsed_us", COL_TIME, elapsed_us),
+    ROW(hook_call_row, "output", COL_BLOB, output),
+};
+
 static const struct table tables[N_TABLES] = {
     [TABLE_RUNS] = {"runs", "run", true, false, runs, COUNT(runs)},
     [TABLE_SESSIONS] = {"sessions", "run, session", false, false, sessions, COUNT(sessions)},
@@ -152,6 +193,12 @@ static const struct table tables[N_TABLES] = {
     [TABLE_SETTINGS] = {"run_settings", "run, key", false, true, pairs, COUNT(pairs)},
     [TABLE_TAGS] = {"run_tags", "run, key", false, true, pairs, COUNT(pairs)},
     [TABLE_FACTS] = {"run_facts", "run, key", false, true, pairs, COUNT(pairs)},
+    [TABLE_SWEEPS] = {"sweeps", "sweep", true, false, sweeps, COUNT(sweeps)},
+    [TABLE_SWEEP_CELLS] = {"sweep_cells", "sweep, cell", false, true, sweep_cells,
+                           COUNT(sweep_cells)},
+    [TABLE_SWEEP_STARTS] = {"sweep_starts", "sweep, start", false, true, sweep_starts,
+                            COUNT(sweep_starts)},
+    [TABLE_HOOK_CALLS] = {"hook_calls", "sweep, call", true, false, hook_calls, COUNT(hook_calls)},
 };
 
 const struct table *table_get(enum table_id id)

@@ -40,6 +40,10 @@ enum table_id {
     TABLE_SETTINGS,
     TABLE_TAGS,
     TABLE_FACTS,
+    TABLE_SWEEPS,
+    TABLE_SWEEP_CELLS,
+    TABLE_SWEEP_STARTS,
+    TABLE_HOOK_CALLS,
     N_TABLES
 };
 
@@ -54,7 +58,7 @@ struct table {
 
 /* FROM_KEY of every table. */
 struct row_key {
-    long run, session;
+    long run, session, sweep;
     int round, number;
     const char *started; /* ISO 8601, UTC */
     const char *uid;
