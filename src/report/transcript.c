@@ -16,6 +16,9 @@
 /* A gap smaller than this is not worth leaving out. */
 #define MIN_GAP 60
 
+/* With less context than this a mark could fall between two shown parts. */
+#define MIN_CONTEXT 16
+
 static int by_start(const void *a, const void *b)
 {
     size_t x = ((const struct mark *)a)->from, y = ((const struct mark *)b)->from;
@@ -162,9 +165,13 @@ static void add_part(const struct transcript *t, struct span text, size_t from, 
         add_plain(t, (struct span){text.data + from, to - from});
 }
 
-void transcript_text(const struct transcript *t, struct span text, struct mark *marks,
+void transcript_text(const struct transcript *wish, struct span text, struct mark *marks,
                      size_t n_marks)
 {
+    struct transcript given = *wish;
+    const struct transcript *t = &given;
+    if (given.context > 0 && given.context < MIN_CONTEXT)
+        given.context = MIN_CONTEXT;
     n_marks = merge(text, marks, n_marks);
     for (size_t at = 0; at < text.len;) {
         size_t end = shown_until(t, text.len, at, marks, n_marks);

@@ -24,7 +24,8 @@
 /* Sessions in one batch, whatever the clock says. */
 #define BATCH_SESSIONS 500
 
-#define BUSY_TIMEOUT_MS 10000
+/* How long another program may hold the file. */
+#define BUSY_TIMEOUT_MS 5000
 
 /* --- opening ---------------------------------------------------------------------------------- */
 

@@ -156,6 +156,26 @@ static void test_disk_full(void)
     store_close(s);
 }
 
+/* Another program holds the file: an error after the busy timeout, and no run half begun. */
+static void test_locked(void)
+{
+    struct err err = {0};
+    const char *path = file_in("locked.db");
+    struct store *holder = store_open(path, STORE_WRITE, &err);
+    struct store *s = store_open(path, STORE_WRITE, &err);
+    CHECK_STR(err.text, "");
+    CHECK_STR(value(holder, "BEGIN IMMEDIATE"), "failed: ");
+    struct run_row row = run_row();
+    CHECK_INT(store_run_begin(s, &row, &err), -1);
+    CHECK_INT(err.status, STATUS_TOOL);
+    CHECK(strstr(err.text, "locked") != NULL && strstr(err.text, path) != NULL);
+    CHECK_STR(value(holder, "ROLLBACK"), "failed: ");
+    err = (struct err){0};
+    CHECK_INT(store_run_begin(s, &row, &err), 1);
+    store_close(s);
+    store_close(holder);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
@@ -163,6 +183,7 @@ int main(void)
     test_migration();
     test_rights();
     test_disk_full();
+    test_locked();
     remove_folder();
     return check_end();
 }
