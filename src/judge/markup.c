@@ -226,9 +226,12 @@ static bool is_mention(const struct search *s, size_t i)
     extent(s, i, &from, &to);
     int before = from ? byte_at(text, from - 1) : '\n';
     int after = byte_at(text, to), next = byte_at(text, to + 1);
+    /* As a string of code or data: "token". */
+    if ((before == '"' || before == '\'') && after == before)
+        return true;
     if (!is_blank(before) && before != '(')
         return false;
-    if (after == ' ' && is_lower(next))
+    if (after == ' ' && (is_lower(next) || (next > 0 && strchr("|=&+,/-", next))))
         return true;
     if (s->hits[i].rule->role == RULE_SPECIAL && is_word(after))
         return true;

@@ -23,7 +23,7 @@ struct walk {
 
 static void mark(struct walk *w, size_t from, size_t to, enum zone z)
 {
-    memset(w->z->of + from, z, to - from);
+    memset(w->z->of + from, (int)z, to - from);
 }
 
 static size_t run_of(struct span s, size_t at, char c)

@@ -11,6 +11,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "rng.h"
 
 static struct judge *judge;
 
@@ -147,6 +148,75 @@ static void test_bad_rules(void)
         "parenthesis");
 }
 
+static void check_signs(const struct reply *r, const struct verdict *v)
+{
+    for (size_t i = 0; i < v->n_signs; i++) {
+        const struct sign *s = &v->signs[i];
+        size_t room = s->channel == CHANNEL_content     ? r->content.len
+                      : s->channel == CHANNEL_reasoning ? r->reasoning.len
+                      : s->channel == CHANNEL_args      ? r->calls[s->call].args.len
+                      : s->channel == CHANNEL_name      ? r->calls[s->call].name.len
+                                                        : (size_t)-1;
+        CHECK(s->offset <= room && s->len <= room - s->offset);
+        CHECK(i == 0 || v->signs[i - 1].level >= s->level);
+    }
+    CHECK(v->class == reason_class(v->reason));
+}
+
+static void mutate(struct buf *b, struct rng *r)
+{
+    static const char *const bits[] = {
+        "<",  ">",   "|",        "\xEF\xBD\x9C", "[",  "{\"name\": \"",
+        "\n", "```", "\xFF\xFE", "</think>",     "\\", "\xE2\x96"};
+    for (int n = 0; n < 4 && b->len; n++) {
+        size_t at = (size_t)rng_below(r, b->len);
+        if (rng_chance(r, 0.5))
+            b->data[at] = (char)rng_below(r, 256);
+        else if (rng_chance(r, 0.3))
+            buf_adds(b, bits[rng_below(r, sizeof bits / sizeof *bits)]);
+        else
+            memcpy(b->data + at, b->data, b->len - at < at ? b->len - at : at);
+    }
+}
+
+/* Any bytes anywhere: no crash, the same verdict twice, every sign inside its text. */
+static void test_any_bytes(void)
+{
+    struct buf text = BUF_INIT;
+    struct err err = {0};
+    struct rng rng = rng_stream(11, 0, "mutations");
+    CHECK_INT(file_read(SOURCE_DIR "/tests/cases/markup.jsonl", 1 << 26, &text, &err), 0);
+    long n = 0;
+    for (size_t at = 0; at < text.len && n < 400; n++) {
+        const char *end = memchr(text.data + at, '\n', text.len - at);
+        size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
+        struct casefile c = {0};
+        CHECK_INT(casefile_read((struct span){text.data + at, len}, 0, &c, &err), 0);
+        at += len + 1;
+        struct toolset *t = toolset_new(judge, c.expect.tools, c.expect.n_tools, &err);
+        struct tool_call *call = reply_add_call(&c.reply);
+        buf_adds(&call->name, "quay_status");
+        buf_add(&call->args, c.reply.content.data, c.reply.content.len);
+        for (int i = 0; i < 8; i++) {
+            struct verdict v = {0}, again = {0};
+            mutate(&c.reply.content, &rng);
+            mutate(&c.reply.reasoning, &rng);
+            mutate(&call->args, &rng);
+            mutate(&call->name, &rng);
+            judge_reply(judge, i % 2 ? t : NULL, &c.expect, &c.reply, &v);
+            judge_reply(judge, i % 2 ? t : NULL, &c.expect, &c.reply, &again);
+            check_signs(&c.reply, &v);
+            CHECK(v.reason == again.reason && v.n_signs == again.n_signs);
+            verdict_release(&v);
+            verdict_release(&again);
+        }
+        toolset_free(t);
+        casefile_release(&c);
+    }
+    CHECK(n > 100);
+    buf_release(&text);
+}
+
 int main(void)
 {
     struct judge_options options = {0};
@@ -159,6 +229,7 @@ int main(void)
     test_shared_cases();
     test_self_check();
     test_bad_rules();
+    test_any_bytes();
     judge_free(judge);
     return check_end();
 }
