@@ -118,7 +118,7 @@ static void run_lines(const struct view *v)
 static void reasons(const struct view *v)
 {
     const struct section *s = figures_get(v->f, "reasons");
-    struct grid g = {.align = "lrrl"};
+    struct grid g = {.align = "lrrl", .wraps = true};
     for (size_t i = 0; i < s->n_rows; i++) {
         const char *class = figures_text(s, i, "class");
         if (strcmp(class, "ok") == 0)
@@ -262,7 +262,7 @@ static void quirks(const struct view *v)
     if (!s->n_rows)
         return;
     heading(v, "Quirks of this server (rounds; they damage nothing)");
-    struct grid g = {.align = "lrl"};
+    struct grid g = {.align = "lrl", .wraps = true};
     for (size_t i = 0; i < s->n_rows && i < MAX_ROWS; i++) {
         struct buf name = BUF_INIT;
         add_safe(&name, figures_text(s, i, "quirk"));

@@ -266,22 +266,49 @@ static void add_note(const struct grid *g, size_t row, size_t indent,
     text_paint_off(out, style);
 }
 
-static void add_cell(const struct grid *g, size_t i, size_t width, size_t room, bool last,
+static void add_cell(const struct grid *g, size_t i, size_t width, size_t room,
                      const struct report_style *style, struct buf *out)
 {
     struct buf cell = BUF_INIT;
-    text_cut(&cell, span_of(g->cells[i]), last ? room : width);
-    size_t taken = text_width(buf_span(&cell)), pad = taken < width ? width - taken : 0;
     bool right = g->align[i % strlen(g->align)] == 'r';
+    text_cut(&cell, span_of(g->cells[i]), room);
+    size_t taken = text_width(buf_span(&cell)), pad = taken < width ? width - taken : 0;
     if (right)
         buf_addf(out, "%*s", (int)pad, "");
     if (g->paints[i] < N_PAINTS)
         text_paint(out, style, g->paints[i], buf_str(&cell));
     else
         buf_add(out, cell.data, cell.len);
-    if (!right && !last)
+    if (!right)
         buf_addf(out, "%*s", (int)pad, "");
     buf_release(&cell);
+}
+
+static void trim(struct buf *out)
+{
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->len--;
+}
+
+/* The last cell of a row, which starts in column `used`, and the end of the line. */
+static void add_last(const struct grid *g, size_t i, size_t width, size_t used,
+                     const struct report_style *style, struct buf *out)
+{
+    size_t total = style->columns > 0 ? (size_t)style->columns : 80;
+    if (g->wraps && total > used + 20) {
+        if (g->paints[i] < N_PAINTS)
+            text_paint_on(out, style, g->paints[i]);
+        text_wrap(out, g->cells[i], used, total);
+        if (g->paints[i] < N_PAINTS) {
+            out->len--; /* the colour ends before the line does */
+            text_paint_off(out, style);
+            buf_addc(out, '\n');
+        }
+        return;
+    }
+    add_cell(g, i, width, used + 8 < total ? total - used : 8, style, out);
+    trim(out);
+    buf_addc(out, '\n');
 }
 
 static void grid_release(struct grid *g)
@@ -293,30 +320,28 @@ static void grid_release(struct grid *g)
     free(g->notes);
     free(g->cells);
     free(g->paints);
-    *g = (struct grid){.align = g->align};
+    *g = (struct grid){.align = g->align, .wraps = g->wraps};
 }
 
 void grid_print(struct grid *g, const struct report_style *style, size_t indent, struct buf *out)
 {
-    size_t columns = strlen(g->align);
+    size_t columns = strlen(g->align), used = indent;
     size_t *widths = mem_zero(columns, sizeof *widths);
-    size_t total = style->columns > 0 ? (size_t)style->columns : 80;
     for (size_t i = 0; i < g->n; i++) {
         size_t width = text_width(span_of(g->cells[i]));
         if (width > widths[i % columns])
             widths[i % columns] = width;
     }
     for (size_t i = 0; i < g->n; i++) {
-        size_t column = i % columns, used = indent;
-        for (size_t c = 0; c < column; c++)
-            used += widths[c] + 2;
+        size_t column = i % columns;
+        if (column == 0)
+            used = indent;
         buf_addf(out, "%*s", column == 0 ? (int)indent : 2, "");
-        bool last = column + 1 == columns;
-        add_cell(g, i, widths[column], used + 8 < total ? total - used : 8, last, style, out);
-        if (last) {
-            while (out->len && out->data[out->len - 1] == ' ')
-                out->len--;
-            buf_addc(out, '\n');
+        used += column == 0 ? 0 : widths[column - 1] + 2;
+        if (column + 1 < columns) {
+            add_cell(g, i, widths[column], widths[column], style, out);
+        } else {
+            add_last(g, i, widths[column], used, style, out);
             add_note(g, i / columns, indent + widths[0] + 2, style, out);
         }
     }

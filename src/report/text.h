@@ -44,6 +44,7 @@ void text_count(struct buf *out, long n);
 
 /* A table of texts. */
 struct grid {
+    bool wraps;        /* the last column is wrapped, not cut */
     const char *align; /* a letter a column: 'l' or 'r'; its length is the number of columns */
     char **cells;
     enum paint *paints; /* N_PAINTS = none */

@@ -140,6 +140,12 @@ static void test_grid(void)
                "      longer than one\n"
                "      line\n"
                "   7  longer than the t\xE2\x80\xA6\n");
+    g.wraps = true;
+    grid_add(&g, "12");
+    grid_add(&g, "words that go on below themselves");
+    grid_print(&g, &(struct report_style){.columns = 30, .colour = false}, 2, &b);
+    expect(&b, "  12  words that go on below\n"
+               "      themselves\n");
     grid_add(&g, "1");
     grid_add(&g, "bad");
     grid_paint(&g, PAINT_BAD);
