@@ -51,11 +51,13 @@ static int probe_route(const struct endpoint *ep, const char *route, struct json
         rc = err_set(err, STATUS_ENDPOINT, "cannot reach endpoint '%s': %s", ep->host, why);
     else if ((status == 401 || status == 403) && is_models)
         rc = refused(ep, status, buf_span(&body), err);
-    else if (status == 200 && body.len <= FACT_BYTES && json_check(buf_span(&body)) < 0) {
-        jsonw_key(w, route[0] == '^' ? route + 1 : route);
-        jsonw_raw(w, buf_span(&body));
+    else if (status == 200 && json_check(buf_span(&body)) < 0) {
         if (is_models)
             first_model(buf_span(&body), model);
+        if (body.len <= FACT_BYTES) {
+            jsonw_key(w, route[0] == '^' ? route + 1 : route);
+            jsonw_raw(w, buf_span(&body));
+        }
     }
     free(url);
     buf_release(&body);
