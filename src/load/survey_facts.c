@@ -37,7 +37,7 @@ static void recognise(struct survey *s, const struct json *facts, const struct j
     for (const struct json *row = json_first(servers); row; row = json_next(row)) {
         const struct json *found = look_up(facts, json_get(row, "where"), s->model);
         const char *is = json_text(json_get(row, "is")), *text = json_text(found);
-        if (!found || (is && !(text && strcmp(is, text) == 0)))
+        if (json_type(found) <= JSON_NULL || (is && !(text && strcmp(is, text) == 0)))
             continue;
         s->server = mem_str(json_text(json_get(row, "name")));
         s->version = mem_str(json_text(look_up(facts, json_get(row, "version"), s->model)));
