@@ -16,7 +16,8 @@ enum ending {
     ENDS_STALL,   /* it stays open and silent */
     ENDS_TRICKLE, /* words come for ever, slowly */
     ENDS_ENDLESS, /* one line that never ends */
-    ENDS_TAIL     /* `tail` comes, then a proper end of the stream */
+    ENDS_TAIL,    /* `tail` comes, then a proper end of the stream */
+    ENDS_TAIL_CUT /* `tail` comes, then the connection closes */
 };
 
 struct answer {

@@ -7,6 +7,7 @@
 #include "words.h"
 
 struct answer;
+struct buf;
 struct expect;
 struct fault_hit;
 struct scene;
@@ -17,6 +18,10 @@ bool damage_can(enum reason reason);
 
 /* Does it come in the markup of a family? */
 bool damage_has_family(enum reason reason);
+
+/* Can the family of this name show it? And the names of all that can, comma separated. */
+bool damage_takes_family(enum reason reason, const char *name);
+void damage_families(enum reason reason, struct buf *out);
 
 /* When it can be done: "a call is due"; NULL if always. For the help. */
 const char *damage_when(enum reason reason);

@@ -73,12 +73,12 @@ static bool is_demanded(const struct expect *e, const char *tool, const char *ke
     return false;
 }
 
-/* Inside the last text among the arguments, or glued behind them. */
+/* What the parser should have taken away: inside the last text, or glued behind the object. */
 void damage_markup_args(struct damage_job *j)
 {
-    struct buf *args = &any_call(j)->args, quoted = BUF_INIT;
-    struct span token = family_token(j->family, j->dice);
-    json_quote(&quoted, token);
+    struct buf *args = &any_call(j)->args, tail = BUF_INIT, quoted = BUF_INIT;
+    family_tail(j->family, j->dice, &tail);
+    json_quote(&quoted, buf_span(&tail));
     struct span bare = {quoted.data + 1, quoted.len - 2};
     size_t end = args->len;
     while (end > 0 && args->data[end - 1] != '"')
@@ -87,8 +87,9 @@ void damage_markup_args(struct damage_job *j)
     if (inside)
         replace(args, end - 1, 0, bare);
     else
-        buf_add(args, token.data, token.len);
+        buf_add(args, tail.data, tail.len);
     buf_release(&quoted);
+    buf_release(&tail);
 }
 
 void damage_markup_name(struct damage_job *j)
@@ -378,10 +379,25 @@ void damage_missing_calls(struct damage_job *j)
     j->said->usage.completion_tokens = answer_tokens(j->said);
 }
 
+/* The latest call to the tool that is due; -1 if there is none. */
+static long latest_previous(const struct expect *e)
+{
+    for (size_t i = e->n_previous; i > 0; i--)
+        if (e->n_calls == 1 && e->calls[0].name && e->previous[i - 1].name &&
+            strcmp(e->previous[i - 1].name, e->calls[0].name) == 0)
+            return (long)i - 1;
+    return -1;
+}
+
+bool damage_has_previous(const struct expect *e)
+{
+    return e->new_call_expected && latest_previous(e) >= 0;
+}
+
 void damage_repeat_call(struct damage_job *j)
 {
     const struct expect *e = j->e;
-    size_t which = e->n_previous - 1;
+    long which = latest_previous(e);
     damage_drop_calls(j->said);
     struct tool_call *call = reply_add_call(j->said);
     call->index = 0;

@@ -45,6 +45,9 @@ void damage_drop_calls(struct reply *r);
 /* Is there a literal that damage_value() can alter: in a call's arguments, or the final text? */
 bool damage_has_value(const struct expect *e);
 
+/* Is one call due, to a tool that was called before? */
+bool damage_has_previous(const struct expect *e);
+
 /* Can damage_call_schema() break the schema of a demanded call? */
 bool damage_has_schema(const struct expect *e);
 

@@ -50,10 +50,10 @@ void damage_markup(struct damage_job *j)
     uint64_t form = rng_below(j->dice, 10);
     if (form >= 5)
         add_aside(j);
-    if (form >= 5 && rng_below(j->dice, 2))
+    if (form >= 5 && (family_is_bare(j->family) || rng_below(j->dice, 2)))
         buf_addc(&j->said->content, '\n');
     size_t len = block.len;
-    if (form >= 8)
+    if (form >= 8 && !family_is_bare(j->family))
         len = cut_before(&block, len * (60 + (size_t)rng_below(j->dice, 36)) / 100);
     buf_add(&j->said->content, block.data, len);
     buf_release(&block);

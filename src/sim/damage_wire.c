@@ -76,19 +76,21 @@ void damage_body(struct damage_job *j)
     phrase_add(j->phrases, "html", NULL, 1, j->dice, &j->answer->body);
 }
 
-/* An error event, or an event whose JSON is broken off. */
+/* An error event; an event whose JSON is broken off; half an event, and the stream closes. */
 void damage_sse(struct damage_job *j)
 {
-    char *text = pick(j, "server_error");
-    if (rng_below(j->dice, 2)) {
+    static const char half[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"";
+    uint64_t form = rng_below(j->dice, 3);
+    if (form == 0) {
+        char *text = pick(j, "server_error");
         error_event(j->answer, "InternalServerError", text);
+        free(text);
     } else {
-        j->answer->ending = ENDS_TAIL;
-        buf_adds(&j->answer->tail,
-                 "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\n\n");
+        j->answer->ending = form == 1 ? ENDS_TAIL : ENDS_TAIL_CUT;
+        buf_adds(&j->answer->tail, half);
+        buf_adds(&j->answer->tail, form == 1 ? "\n\n" : "");
     }
     j->answer->after_permille = midway(j);
-    free(text);
 }
 
 void damage_cut(struct damage_job *j)

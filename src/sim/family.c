@@ -21,7 +21,7 @@ struct family {
 
 struct families {
     struct family *list;
-    size_t n, cap, n_marked;
+    size_t n, cap;
 };
 
 static const char *text_or(const struct json *object, const char *key, const char *absent)
@@ -60,7 +60,6 @@ struct families *families_new(void)
             continue;
         all->list = mem_grow(all->list, &all->cap, all->n, sizeof f);
         all->list[all->n++] = f;
-        all->n_marked += json_count(f.tokens) > 0;
     }
     return all;
 }
@@ -75,16 +74,75 @@ void families_free(struct families *f)
     free(f);
 }
 
-const struct family *family_pick(const struct families *f, const char *name, struct rng *dice)
+static bool is_special(struct span token)
 {
-    size_t skip = name ? 0 : (size_t)rng_below(dice, f->n_marked);
-    for (size_t i = 0; i < f->n; i++) {
-        if (name ? strcmp(f->list[i].name, name) != 0 : json_count(f->list[i].tokens) == 0)
-            continue;
-        if (skip-- == 0)
-            return &f->list[i];
+    static const char *const bars[] = {"|", "\uff5c"};
+    bool barred = false;
+    for (int i = 0; i < 2; i++)
+        barred |= span_find(token, span_of(bars[i]), 0) >= 0;
+    return barred && span_starts(token, "<") && token.data[token.len - 1] == '>';
+}
+
+static size_t n_special(const struct family *f)
+{
+    size_t n = 0;
+    for (const struct json *t = json_first(f->tokens); t; t = json_next(t))
+        n += is_special(json_span(t));
+    return n;
+}
+
+/* The template behind the word that stands for arguments or for one value. */
+static const char *behind(const char *template, const char *word)
+{
+    const char *at = strstr(template, word);
+    return at ? at + strlen(word) : "";
+}
+
+static void add_tail(const struct family *f, struct buf *out)
+{
+    if (strstr(f->call, "{params}")) {
+        buf_adds(out, behind(f->param, "{value}"));
+        buf_adds(out, behind(f->call, "{params}"));
+    } else {
+        buf_adds(out, behind(f->call, "{args}"));
     }
-    return NULL;
+    buf_adds(out, f->close);
+}
+
+static bool has_tail(const struct family *f)
+{
+    struct buf tail = BUF_INIT;
+    bool has = false;
+    add_tail(f, &tail);
+    for (const struct json *t = json_first(f->tokens); t; t = json_next(t))
+        has |= json_span(t).len > 5 && span_find(buf_span(&tail), json_span(t), 0) >= 0;
+    buf_release(&tail);
+    return has;
+}
+
+static bool has(const struct family *f, enum family_need need)
+{
+    switch (need) {
+    case NEED_NOTHING: return true;
+    case NEED_MARKERS: return json_count(f->tokens) > 0;
+    case NEED_TOKEN: return n_special(f) > 0;
+    case NEED_TAIL: return has_tail(f);
+    default: return false;
+    }
+}
+
+const struct family *family_pick(const struct families *f, const char *name, enum family_need need,
+                                 struct rng *dice)
+{
+    const struct family *picked = NULL;
+    uint64_t n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (name && strcmp(f->list[i].name, name) == 0)
+            return &f->list[i];
+        if (!name && has(&f->list[i], need) && rng_below(dice, ++n) == 0)
+            picked = &f->list[i];
+    }
+    return picked;
 }
 
 const char *family_name(const struct family *f)
@@ -92,10 +150,30 @@ const char *family_name(const struct family *f)
     return f->name;
 }
 
+bool family_is_bare(const struct family *f)
+{
+    return json_count(f->tokens) == 0;
+}
+
 struct span family_token(const struct family *f, struct rng *dice)
 {
-    size_t n = json_count(f->tokens);
-    return n ? json_span(json_at(f->tokens, (size_t)rng_below(dice, n))) : (struct span){"", 0};
+    bool special = n_special(f) > 0;
+    struct span picked = {"", 0};
+    uint64_t n = 0;
+    for (const struct json *t = json_first(f->tokens); t; t = json_next(t))
+        if ((!special || is_special(json_span(t))) && rng_below(dice, ++n) == 0)
+            picked = json_span(t);
+    return picked;
+}
+
+void family_tail(const struct family *f, struct rng *dice, struct buf *out)
+{
+    if (has_tail(f)) {
+        add_tail(f, out);
+        return;
+    }
+    struct span token = family_token(f, dice);
+    buf_add(out, token.data, token.len);
 }
 
 /* What the words of a template stand for; a NULL text is not known there. */
@@ -201,18 +279,24 @@ void family_render(const struct family *f, const struct reply *r, struct buf *ou
     buf_adds(out, f->close);
 }
 
-bool family_known(const char *name)
+bool family_known(const char *name, enum family_need need)
 {
     struct families *all = families_new();
-    bool known = family_pick(all, name, NULL) != NULL;
+    const struct family *f = family_pick(all, name, NEED_NOTHING, NULL);
+    bool known = f && has(f, need);
     families_free(all);
     return known;
 }
 
-void family_list(struct buf *out)
+void family_list(enum family_need need, struct buf *out)
 {
     struct families *all = families_new();
-    for (size_t i = 0; i < all->n; i++)
-        buf_addf(out, "%s%s", i ? ", " : "", all->list[i].name);
+    const char *between = "";
+    for (size_t i = 0; i < all->n; i++) {
+        if (!has(&all->list[i], need))
+            continue;
+        buf_addf(out, "%s%s", between, all->list[i].name);
+        between = ", ";
+    }
     families_free(all);
 }

@@ -8,7 +8,6 @@
 
 #include "buf.h"
 #include "damage.h"
-#include "family.h"
 #include "json.h"
 #include "mem.h"
 #include "opt.h"
@@ -228,12 +227,12 @@ static int read_rule(struct rule *r, const char *text, struct err *err)
 
 static int check_family(const struct rule *r, struct err *err)
 {
-    if (!r->family || family_known(r->family))
+    if (!r->family || damage_takes_family(r->reason, r->family))
         return 0;
     struct buf all = BUF_INIT;
-    family_list(&all);
-    err_set(err, STATUS_USAGE, "fault '%s': unknown family '%s'; known: %s", r->text, r->family,
-            buf_str(&all));
+    damage_families(r->reason, &all);
+    err_set(err, STATUS_USAGE, "fault '%s': no family '%s' that can show this; known: %s", r->text,
+            r->family, buf_str(&all));
     buf_release(&all);
     return -1;
 }

@@ -21,7 +21,7 @@ static void add_reasons(struct buf *out)
 static void add_wrapped_families(struct buf *out)
 {
     struct buf all = BUF_INIT;
-    family_list(&all);
+    family_list(NEED_NOTHING, &all);
     size_t column = 0;
     for (const char *p = buf_str(&all); *p;) {
         size_t len = 0;

@@ -297,8 +297,9 @@ static void finish(struct stream *s)
     evhttp_send_reply_end(req);
 }
 
-/* Closes under the answer, with a reset half of the time; on_close() frees the stream. A client
- * whose kept connection dies before any byte tries again on a new one: only that is the damage. */
+/* Closes under the answer; on_close() frees the stream. Before any byte it is a reset half of the
+ * time; later ones would take bytes back that were sent. A client whose kept connection dies before
+ * any byte tries again on a new one: only that is the damage. */
 static void hang_up(struct stream *s)
 {
     evutil_socket_t fd = bufferevent_getfd(socket_of(s->req));
@@ -306,7 +307,7 @@ static void hang_up(struct stream *s)
     if (s->started || !is_reused)
         mark(s);
     leave(s);
-    if (s->dice & 1) {
+    if (!s->started && s->dice & 1) {
         struct linger reset = {.l_onoff = 1, .l_linger = 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     }
@@ -345,11 +346,11 @@ static void endless(struct stream *s)
     send_piece(s, s->out.len, true);
 }
 
-static void end_with_tail(struct stream *s)
+static void end_with_tail(struct stream *s, enum ending ending)
 {
     struct answer *a = &s->answer;
     mark(s);
-    a->ending = ENDS_WELL;
+    a->ending = ending;
     buf_add(&s->out, a->tail.data, a->tail.len);
     s->place.phase = PHASE_DONE;
     pump(s);
@@ -363,7 +364,8 @@ static void end_badly(struct stream *s)
     case ENDS_STALL: mark(s); break; /* on_close() is what ends it */
     case ENDS_TRICKLE: trickle(s); break;
     case ENDS_ENDLESS: endless(s); break;
-    case ENDS_TAIL: end_with_tail(s); break;
+    case ENDS_TAIL: end_with_tail(s, ENDS_WELL); break;
+    case ENDS_TAIL_CUT: end_with_tail(s, ENDS_CUT); break;
     case ENDS_WELL:
     default: break;
     }

@@ -231,7 +231,7 @@ static void test_grammar(void)
                 {"leak.markup=-0.1", "rate '-0.1'"},
                 {"leak.markup=", "rate ''"},
                 {"leak.markup=nan", "rate 'nan'"},
-                {"leak.markup:moon", "unknown family 'moon'; known: "},
+                {"leak.markup:moon", "no family 'moon' that can show this; known: "},
                 {"leak.value:moon", "leak.value has no families"},
                 {"leak.markup@", "nothing behind '@'"},
                 {"leak.markup@round", "bad condition 'round'"},
