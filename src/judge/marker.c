@@ -89,7 +89,7 @@ static void find_half(struct exam *x, struct view *w)
     size_t at = w->fold.text.len - len;
     const char *why;
     enum sign_level level = level_at(x, w, at, &why);
-    if (exam_unfinished(x))
+    if (exam_unfinished(x) && exam_zones(w)->of[at] == ZONE_PROSE)
         x->open_call = true;
     exam_sign(x, reason_in(w), level, w, exam_raw(w, at, at + len), "half-marker", "%s", why);
 }

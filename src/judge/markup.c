@@ -248,8 +248,6 @@ static bool is_fenced_call(struct search *s, const struct hit *h)
     if (!z->whole_fence)
         return false;
     struct span info = z->fence_info;
-    if (span_starts(info, "tool_c"))
-        return true;
     static const char *const plain[] = {"json", "JSON", "xml", "text", "txt", "plaintext"};
     bool fits = info.len == 0;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
