@@ -23,7 +23,7 @@
 
 #define RECEIVE_BYTES  16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES     16384L
-#define MAX_MULTIS     64
+#define MAX_MULTIS     16
 #define PER_MULTI      64   /* exchanges in flight from which another multi pays */
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
@@ -269,7 +269,7 @@ struct exchange *http_post(struct http *h, struct span body, const char *extra_h
 static void stop(struct exchange *x)
 {
     loop_unset(x->http->loop, &x->timer);
-    curl_multi_remove_handle(x->multi->curl, x->easy);
+    http_multi_remove(x->multi, x->easy);
     x->multi->in_flight--;
 }
 

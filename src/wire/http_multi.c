@@ -8,6 +8,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *so
 {
     struct http_multi *m = arg;
     (void)easy, (void)socket_arg;
+    if (what == CURL_POLL_REMOVE && m->closing) {
+        loop_forget(m->loop, fd);
+        return 0;
+    }
     unsigned want = what == CURL_POLL_IN      ? LOOP_READ
                     : what == CURL_POLL_OUT   ? LOOP_WRITE
                     : what == CURL_POLL_INOUT ? LOOP_READ | LOOP_WRITE
@@ -70,6 +74,17 @@ bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_m
     curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
     curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, connects);
     return true;
+}
+
+/* A connection that was not ready yet is closed with its transfer; libcurl may say only afterwards
+ * that it stops watching it. */
+void http_multi_remove(struct http_multi *m, CURL *easy)
+{
+    curl_off_t connected = 0;
+    curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    m->closing = connected == 0;
+    curl_multi_remove_handle(m->curl, easy);
+    m->closing = false;
 }
 
 void http_multi_close(struct http_multi *m)

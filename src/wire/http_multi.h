@@ -15,12 +15,16 @@ struct http_multi {
     CURLM *curl;
     http_multi_done *done;
     long in_flight; /* kept by whoever adds and removes handles */
+    bool closing; /* libcurl is about to close, or has closed, what it stops watching now */
     struct loop_timer timer;
 };
 
 /* Opens one that keeps at most `connects` connections. It must not move afterwards. */
 bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done);
 void http_multi_close(struct http_multi *m);
+
+/* Takes a transfer out, over or not. */
+void http_multi_remove(struct http_multi *m, CURL *easy);
 
 /* A loop_ready: `arg` is the multi that watches the descriptor. */
 void http_multi_ready(void *arg, int fd, unsigned what);

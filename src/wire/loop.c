@@ -64,6 +64,14 @@ struct loop *loop_new(loop_ready *ready, struct err *err)
     return l;
 }
 
+void loop_forget(struct loop *l, int fd)
+{
+    if (fd < 0 || (size_t)fd >= l->watches_cap)
+        return;
+    l->watches[fd].want = LOOP_NONE;
+    l->watches[fd].generation++;
+}
+
 bool loop_watch(struct loop *l, int fd, unsigned want, void *arg)
 {
     if (fd < 0)
@@ -72,9 +80,8 @@ bool loop_watch(struct loop *l, int fd, unsigned want, void *arg)
     struct watch *w = &l->watches[fd];
     if (want == LOOP_NONE) {
         if (w->want)
-            epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* fails if it is closed: fine */
-        w->want = LOOP_NONE;
-        w->generation++;
+            epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+        loop_forget(l, fd);
         return true;
     }
     w->arg = arg;

@@ -28,9 +28,13 @@ struct loop_timer {
 struct loop *loop_new(loop_ready *ready, struct err *err);
 void loop_free(struct loop *l); /* what is still set is forgotten */
 
-/* Watches `fd` for LOOP_READ and LOOP_WRITE from now on; LOOP_NONE ends that, and must be said
- * before the descriptor is closed or as soon as it was. False if the kernel refuses. */
+/* Watches `fd` for LOOP_READ and LOOP_WRITE from now on; LOOP_NONE ends that, while the descriptor
+ * is open. False if the kernel refuses. */
 bool loop_watch(struct loop *l, int fd, unsigned want, void *arg);
+
+/* Ends the watch of a descriptor that is closed, or is going to be at once: the number may be
+ * another thread's by now, so that the kernel must not be told. */
+void loop_forget(struct loop *l, int fd);
 
 /* Sets or moves a timer. A timer that is due fires once, from loop_run(). */
 void loop_set(struct loop *l, struct loop_timer *t, int64_t at_us);
