@@ -15,7 +15,7 @@ struct http_multi {
     CURLM *curl;
     http_multi_done *done;
     long in_flight; /* kept by whoever adds and removes handles */
-    bool closing; /* libcurl is about to close, or has closed, what it stops watching now */
+    bool closing;   /* libcurl is about to close, or has closed, what it stops watching now */
     struct loop_timer timer;
 };
 
