@@ -150,7 +150,8 @@ static void take_json(struct decoder *d, const struct sse_event *e, struct span 
     struct json *v = json_parse(data, NULL);
     if (json_type(v) != JSON_OBJECT && json_type(v) != JSON_ARRAY) {
         /* half an event is what any stop of ours leaves behind: not the server's doing */
-        r->framing_broken = !e->unfinished || r->end == END_CLEAN || r->end == END_CUT;
+        if (!e->unfinished || r->end == END_CLEAN || r->end == END_CUT)
+            r->framing_broken = true;
     } else {
         read_value(d, v);
         if (e->unfinished)
@@ -257,9 +258,12 @@ static int feed_kind(struct decoder *d, const char *data, size_t len)
         len -= n;
     }
     if (d->kind == BODY_STREAM) {
-        buf_add(&d->head, data, len);
+        if (!d->sse.n_fields)
+            buf_add(&d->head, data, len);
         if (sse_feed(&d->sse, data, len) < 0)
             return too_large(d, "line", d->caps.line);
+        if (d->sse.n_fields) /* it is an event stream: its start need not be shown */
+            buf_release(&d->head);
         return d->accum.too_many ? too_large(d, "tool call", ACCUM_MAX_CALLS) : 0;
     }
     size_t room = d->caps.line - d->body.len;

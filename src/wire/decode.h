@@ -12,6 +12,9 @@ struct dialect;
 struct reply;
 struct wire_caps;
 
+/* Errors of a server come to r->error_text as plain text: the message first, then all other texts
+ * and numbers of the error object as key=value, unescaped, so that markup in them can be found. */
+
 /* Decodes into `r`, which is initialised, has `stream` set to what was asked for, and outlives the
  * decoder. Nothing is kept in r->raw: that is the caller's. */
 struct decoder *decoder_new(const struct dialect *d, const struct wire_caps *caps, struct reply *r);

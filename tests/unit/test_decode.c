@@ -148,6 +148,31 @@ static void test_odd_text(void)
     reply_release(&r);
 }
 
+/* Half an event is the server's doing if the server stopped, and ours if a limit of ours did. */
+static void test_half_event(void)
+{
+    static const struct {
+        const char *bytes;
+        enum exchange_end end;
+        bool broken;
+    } rows[] = {
+        {"data: {\"choices\":[]}\n\ndata: {\"ch", END_CLEAN, true},
+        {"data: {\"choices\":[]}\n\ndata: {\"ch", END_CUT, true},
+        {"data: {\"choices\":[]}\n\ndata: {\"ch", END_STALL_IDLE, false},
+        {"data: {\"choices\":[]}\n\ndata: {\"ch", END_TIMEOUT, false},
+        {"data: {bad\n\ndata: {\"ch", END_STALL_IDLE, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct exchange_facts f = {
+            .stream = true, .status = 200, .end = rows[i].end, .caps = endpoint_default_caps()};
+        struct reply r;
+        decode_pieces(&f, span_of(rows[i].bytes), NULL, 0, &r);
+        CHECK(r.framing_broken == rows[i].broken);
+        CHECK_INT(r.end, rows[i].end);
+        reply_release(&r);
+    }
+}
+
 /* A cap passes at the same byte however the bytes come, and what came before it stands. */
 static void test_caps(void)
 {
@@ -182,6 +207,7 @@ static void test_caps(void)
 int main(void)
 {
     test_odd_text();
+    test_half_event();
     test_caps();
     each_wire_case(check_line);
     return check_end();
