@@ -50,7 +50,8 @@ void damage_markup(struct damage_job *j)
     uint64_t form = rng_below(j->dice, 10);
     if (form >= 5)
         add_aside(j);
-    if (form >= 5 && (family_is_bare(j->family) || rng_below(j->dice, 2)))
+    bool own_line = rng_below(j->dice, 2) || family_is_bare(j->family);
+    if (j->said->content.len > 0 && own_line)
         buf_addc(&j->said->content, '\n');
     size_t len = block.len;
     if (form >= 8 && !family_is_bare(j->family))
