@@ -1,0 +1,281 @@
+/* bare.c - sockets, epoll, and just as much HTTP as the bench's server speaks: a head, chunks, an
+ * empty chunk. Nothing is checked that the server could do wrong. */
+#include "bare.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "decode.h"
+#include "dialect.h"
+#include "endpoint.h"
+#include "mem.h"
+#include "reply.h"
+#include "tally.h"
+
+#define BATCH        512
+#define BUFFER_BYTES 65536
+#define STARTS       16 /* connections begun at a time, so that those that run are not held up */
+
+enum state { AT_HEAD, AT_SIZE, AT_PAYLOAD, AT_LINE_END };
+
+struct conn {
+    struct bare *bare;
+    int fd;
+    size_t sent; /* of the request */
+    enum state state;
+    int blank;   /* of the four bytes that end a head */
+    size_t left; /* of the chunk */
+    bool over;   /* the empty chunk was */
+    struct reply reply;
+    struct decoder *decoder;
+};
+
+struct bare {
+    const struct bare_job *job;
+    struct tally *tally;
+    int epoll_fd;
+    long started, left; /* requests */
+    struct buf request;
+    struct wire_caps caps;
+    char buffer[BUFFER_BYTES];
+    int64_t now_us, stamped_us; /* the last event's stamp in this read */
+};
+
+/* --- HTTP --- */
+
+static void take_payload(struct conn *c, const char *data, size_t len)
+{
+    if (c->decoder)
+        decoder_feed(c->decoder, data, len, c->bare->now_us);
+}
+
+static size_t take_head(struct conn *c, const char *data, size_t len)
+{
+    static const char end[] = "\r\n\r\n";
+    for (size_t i = 0; i < len; i++) {
+        c->blank = data[i] == end[c->blank] ? c->blank + 1 : data[i] == '\r';
+        if (c->blank == 4) {
+            c->state = AT_SIZE;
+            if (c->decoder)
+                decoder_start(c->decoder, 200, "text/event-stream");
+            return i + 1;
+        }
+    }
+    return len;
+}
+
+static size_t take_size(struct conn *c, const char *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char x = data[i];
+        if (x == '\n') {
+            c->state = c->left ? AT_PAYLOAD : AT_LINE_END;
+            c->over = !c->left;
+            return i + 1;
+        }
+        if (x != '\r')
+            c->left = c->left * 16 + (size_t)(x <= '9' ? x - '0' : (x | 0x20) - 'a' + 10);
+    }
+    return len;
+}
+
+static size_t take_line_end(struct conn *c, const char *data, size_t len)
+{
+    const char *lf = memchr(data, '\n', len);
+    if (!lf)
+        return len;
+    c->state = c->over ? AT_HEAD : AT_SIZE;
+    return (size_t)(lf - data) + 1;
+}
+
+/* The stamp of the last event that is whole in these bytes. */
+static void read_stamp(struct bare *b, const char *data, size_t len)
+{
+    static const char key[] = "\"sent_us\":\"";
+    size_t n = sizeof key - 1;
+    for (size_t i = len < 29 + n ? 0 : len - 29 - n; i + n < len; i++)
+        if (data[i] == '"' && memcmp(data + i, key, n) == 0)
+            b->stamped_us = strtoll(data + i + n, NULL, 10);
+}
+
+/* True when the answer is complete. */
+static bool take(struct conn *c, char *data, size_t len)
+{
+    while (len) {
+        size_t n = 0;
+        switch (c->state) {
+        case AT_HEAD: n = take_head(c, data, len); break;
+        case AT_SIZE: n = take_size(c, data, len); break;
+        case AT_PAYLOAD:
+            n = len < c->left ? len : c->left;
+            take_payload(c, data, n);
+            c->left -= n;
+            if (!c->left) {
+                c->state = AT_LINE_END;
+                c->bare->tally->events++;
+            }
+            break;
+        case AT_LINE_END: n = take_line_end(c, data, len); break;
+        }
+        data += n;
+        len -= n;
+        if (c->over && c->state == AT_HEAD)
+            return true;
+    }
+    return false;
+}
+
+/* --- requests --- */
+
+static void begin(struct conn *c)
+{
+    c->sent = 0;
+    c->state = AT_HEAD;
+    c->blank = 0;
+    c->over = false;
+    c->left = 0;
+    if (!c->bare->job->decode)
+        return;
+    reply_init(&c->reply);
+    c->reply.stream = true;
+    c->decoder = decoder_new(dialect_default(), &c->bare->caps, &c->reply);
+}
+
+static void end(struct conn *c)
+{
+    struct bare *b = c->bare;
+    bool good = true;
+    if (c->decoder) {
+        decoder_end(c->decoder);
+        good = c->reply.done && c->reply.content.len;
+        decoder_free(c->decoder);
+        c->decoder = NULL;
+        reply_release(&c->reply);
+    }
+    b->tally->failed += !good;
+    b->tally->requests++;
+    b->tally->events--; /* the chunk that has the usage and [DONE] */
+    b->left--;
+}
+
+static bool send_request(struct conn *c)
+{
+    struct bare *b = c->bare;
+    while (c->sent < b->request.len) {
+        ssize_t n = send(c->fd, b->request.data + c->sent, b->request.len - c->sent, MSG_NOSIGNAL);
+        if (n < 0)
+            return errno == EAGAIN;
+        c->sent += (size_t)n;
+    }
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = c};
+    epoll_ctl(b->epoll_fd, EPOLL_CTL_MOD, c->fd, &e);
+    return true;
+}
+
+static void close_conn(struct conn *c)
+{
+    close(c->fd);
+    if (c->decoder)
+        reply_release(&c->reply);
+    decoder_free(c->decoder);
+    free(c);
+}
+
+/* True if the connection has another request to carry. */
+static bool read_some(struct conn *c)
+{
+    struct bare *b = c->bare;
+    ssize_t n = recv(c->fd, b->buffer, BUFFER_BYTES, 0);
+    if (n < 0 && errno == EAGAIN)
+        return true;
+    if (n <= 0) {
+        b->tally->failed++;
+        b->left--;
+        return false;
+    }
+    b->now_us = clock_mono_us();
+    b->stamped_us = 0;
+    read_stamp(b, b->buffer, (size_t)n);
+    if (b->stamped_us)
+        tally_late(b->tally, b->stamped_us, b->now_us);
+    if (!take(c, b->buffer, (size_t)n))
+        return true;
+    end(c);
+    if (b->started >= b->job->requests)
+        return false;
+    b->started++;
+    begin(c);
+    return send_request(c);
+}
+
+static bool connect_one(struct bare *b)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)b->job->port)};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct conn *c = mem_zero(1, sizeof *c);
+    c->bare = b;
+    c->fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&a, sizeof a) < 0) {
+        close_conn(c);
+        return false;
+    }
+    fcntl(c->fd, F_SETFL, O_NONBLOCK);
+    begin(c);
+    struct epoll_event e = {.events = EPOLLIN | EPOLLOUT, .data.ptr = c};
+    epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, c->fd, &e);
+    b->started++;
+    return true;
+}
+
+static void make_request(struct bare *b)
+{
+    char *filler = mem_zero((size_t)b->job->body_bytes + 1, 1);
+    memset(filler, 'x', (size_t)b->job->body_bytes);
+    buf_addf(&b->request,
+             "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+             "Content-Length: %ld\r\n\r\n%s",
+             b->job->path, b->job->port, b->job->body_bytes, filler);
+    free(filler);
+}
+
+bool bare_run(const struct bare_job *job, struct tally *t)
+{
+    struct bare *b = mem_zero(1, sizeof *b);
+    *b = (struct bare){.job = job, .tally = t, .left = job->requests};
+    b->caps = endpoint_default_caps();
+    b->epoll_fd = epoll_create1(0);
+    make_request(b);
+    long opened = 0;
+    bool ok = true;
+    while (b->left > 0 && ok) {
+        for (int i = 0; i < STARTS && ok && opened < job->sessions && b->started < job->requests;
+             i++, opened++)
+            ok = connect_one(b);
+        struct epoll_event events[BATCH];
+        bool more = opened < job->sessions && b->started < job->requests;
+        int n = epoll_wait(b->epoll_fd, events, BATCH, more ? 1 : 1000);
+        for (int i = 0; i < n; i++) {
+            struct conn *c = events[i].data.ptr;
+            bool goes_on = true;
+            if (events[i].events & EPOLLOUT)
+                goes_on = send_request(c);
+            if (goes_on && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+                goes_on = read_some(c);
+            if (!goes_on)
+                close_conn(c);
+        }
+    }
+    close(b->epoll_fd);
+    buf_release(&b->request);
+    free(b);
+    return ok;
+}

@@ -1,0 +1,165 @@
+/* engine.c - a closed loop of exchanges on the product's own loop. Lateness is read from the stamps
+ * in the bytes and the arrival times that the engine keeps with them; the CPU time for that is
+ * measured and taken out. */
+#include "engine.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "decode_ops.h"
+#include "dialect.h"
+#include "endpoint.h"
+#include "http.h"
+#include "mem.h"
+#include "reply.h"
+#include "tally.h"
+
+#define STARTS   16 /* exchanges begun at a time */
+#define PAUSE_US 1000
+#define WAIT_US  100000
+
+struct worker {
+    const struct engine_job *job;
+    const struct endpoint *ep;
+    struct http *http;
+    pthread_t thread;
+    struct tally tally;
+    struct span body;
+    long slots, requests, started, left;
+};
+
+struct slot {
+    struct worker *worker;
+    struct reply reply;
+};
+
+static int64_t thread_cpu_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* The last stamp of each arrival; and how many events there were. */
+static void read_stamps(struct worker *w, const struct reply *r)
+{
+    static const char key[] = "\"sent_us\":\"";
+    int64_t began = thread_cpu_us();
+    struct span raw = buf_span(&r->raw);
+    size_t arrival = 0;
+    int64_t last = 0;
+    for (long at = 0; (at = span_find(raw, span_of(key), (size_t)at)) >= 0;) {
+        at += (long)sizeof key - 1;
+        w->tally.events++;
+        while (arrival < r->n_arrivals && r->arrivals[arrival].offset <= (size_t)at) {
+            if (last)
+                tally_late(&w->tally, last, r->arrivals[arrival].at_us);
+            last = 0;
+            arrival++;
+        }
+        last = strtoll(raw.data + at, NULL, 10);
+    }
+    if (last && arrival < r->n_arrivals)
+        tally_late(&w->tally, last, r->arrivals[arrival].at_us);
+    w->tally.spare_us += thread_cpu_us() - began;
+}
+
+static void post(struct slot *slot);
+
+static void on_done(void *arg, struct reply *r)
+{
+    struct slot *slot = arg;
+    struct worker *w = slot->worker;
+    bool good = r->end == END_CLEAN && r->done && r->content.len;
+    w->tally.failed += !good;
+    w->tally.requests++;
+    w->left--;
+    read_stamps(w, r);
+    reply_release(r);
+    if (w->started < w->requests)
+        post(slot);
+    else
+        free(slot);
+}
+
+static void post(struct slot *slot)
+{
+    struct worker *w = slot->worker;
+    reply_init(&slot->reply);
+    slot->reply.stream = true;
+    w->started++;
+    http_post(w->http, w->body, NULL, &slot->reply, on_done, slot);
+}
+
+static void on_tick(void *arg)
+{
+    struct worker *w = arg;
+    for (int i = 0; i < STARTS && w->slots > 0 && w->started < w->requests; i++, w->slots--) {
+        struct slot *slot = mem_zero(1, sizeof *slot);
+        slot->worker = w;
+        post(slot);
+    }
+    if (w->slots > 0 && w->started < w->requests)
+        http_at(w->http, clock_mono_us() + PAUSE_US, on_tick, w);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    on_tick(w);
+    while (w->left > 0)
+        http_run(w->http, WAIT_US);
+    return NULL;
+}
+
+static int run_workers(struct worker *workers, int n, struct tally *t, struct err *err)
+{
+    int started = 0, rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        workers[i].http = http_new(workers[i].ep, workers[i].slots, err);
+        rc = workers[i].http ? 0 : -1;
+    }
+    for (; started < n && rc == 0; started++)
+        if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) {
+            rc = err_set(err, STATUS_TOOL, "cannot start a thread");
+            break;
+        }
+    for (int i = 0; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < n; i++) {
+        http_free(workers[i].http);
+        tally_join(t, &workers[i].tally);
+    }
+    return rc;
+}
+
+int engine_run(const struct engine_job *job, struct tally *t, struct err *err)
+{
+    struct endpoint ep = {0};
+    struct dialect dialect = *dialect_default();
+    struct decode_ops trees = {.read = dialect.decode->read};
+    if (job->trees)
+        dialect.decode = &trees;
+    if (http_global_init(err) != 0 || endpoint_init(&ep, &dialect, job->url, err) != 0)
+        return -1;
+    ep.insecure = job->insecure;
+    char *body = mem_zero((size_t)job->body_bytes + 1, 1);
+    memset(body, 'x', (size_t)job->body_bytes);
+    struct worker *workers = mem_zero((size_t)job->threads, sizeof *workers);
+    for (int i = 0; i < job->threads; i++) {
+        struct worker *w = &workers[i];
+        *w = (struct worker){.job = job, .ep = &ep, .body = span_of(body)};
+        w->slots = job->sessions / job->threads + (i < job->sessions % job->threads);
+        w->requests = w->left = job->requests / job->threads + (i < job->requests % job->threads);
+        tally_begin(&w->tally);
+    }
+    int rc = run_workers(workers, job->threads, t, err);
+    free(workers);
+    free(body);
+    endpoint_release(&ep);
+    http_global_end();
+    return rc;
+}
