@@ -10,6 +10,7 @@ CREATE TEMP TABLE round_scan AS
 SELECT count(*) AS exchanges,
        count(*) FILTER (WHERE finish = 'length') AS capped,
        count(*) FILTER (WHERE retries > 0) AS retried,
+       count(*) FILTER (WHERE overload_retries > 0) AS overload_retried,
        count(*) FILTER (WHERE reused) AS reused,
        count(*) FILTER (WHERE budget AND class IN ('leak', 'no_tool')) AS budget,
        max(in_flight_max) AS in_flight_max,
@@ -131,7 +132,8 @@ FROM round_scan, runs WHERE run = :run
 -- @one load: what was in flight, and what it cost the client
 SELECT concurrency, min(concurrency, sessions) AS reachable, peak_in_flight,
        (SELECT count(*) FROM sessions WHERE run = :run AND ramp) AS ramp_sessions,
-       wall_us, cpu_us, late_p99_us, threads, exchanges, reused, retried
+       wall_us, cpu_us, late_p99_us, threads, exchanges, reused, retried,
+       overload_retried
 FROM runs, round_scan WHERE run = :run
 
 -- @many quirks: habits of the server that clients survive
@@ -139,6 +141,19 @@ SELECT q.key AS quirk, q.value AS rounds, exchanges AS of_rounds,
        quirk_meaning(q.key) AS meaning
 FROM round_scan, json_each(round_scan.quirks) AS q
 ORDER BY q.value DESC, q.key
+
+-- @many twins: requests that were sent in both forms, by what came of each; damaged pairs first
+SELECT streamed, whole, count(*) AS rounds, count(DISTINCT session) AS sessions
+FROM (SELECT r.session,
+             CASE iif(n.stream, r.class, t.class) WHEN 'ok' THEN 'ok'
+                  ELSE iif(n.stream, r.reason, t.reason) END AS streamed,
+             CASE iif(n.stream, t.class, r.class) WHEN 'ok' THEN 'ok'
+                  ELSE iif(n.stream, t.reason, r.reason) END AS whole
+      FROM rounds AS r JOIN twins AS t USING (run, session, round) JOIN runs AS n USING (run)
+           JOIN sessions AS s USING (run, session)
+      WHERE run = :run AND NOT s.warmup)
+GROUP BY streamed, whole
+ORDER BY (streamed = 'ok') + (whole = 'ok'), rounds DESC, streamed, whole
 
 -- @many damaged: the corrupted sessions that come first
 SELECT session, reason, first_bad_round AS round FROM sessions
@@ -207,6 +222,11 @@ UNION ALL
 SELECT 'retried', printf('%d %s sent again after a kept-alive connection died before any answer',
        retried, iif(retried = 1, 'request was', 'requests were'))
 FROM round_scan WHERE retried > 0
+UNION ALL
+SELECT 'overload_retried', printf('%d %s sent again after the endpoint said that it was overloaded '
+       || '(--retry-overload)', overload_retried,
+       iif(overload_retried = 1, 'request was', 'requests were'))
+FROM round_scan WHERE overload_retried > 0
 UNION ALL
 SELECT 'late', printf('the client itself was late (p99 %.1f ms): timing figures are not to be '
        || 'trusted; give it more --threads or fewer sessions', late_p99_us / 1e3)

@@ -33,6 +33,12 @@ const struct opt run_option_table[] = {
      "what is said and what must come back; `toolstorm help scenarios` lists them"},
     {"stream", NULL, 0, OPT_BOOL, AT(stream), NULL, "yes", 0, 0, NULL, NULL,
      "ask for whole replies instead of streams"},
+    {"twin", NULL, 0, OPT_BOOL, AT(twin), NULL, "no", 0, 0, NULL, NULL,
+     "send each request in the other form too, streamed or whole, and store the pair; the session "
+     "goes on with the asked form"},
+    {"retry-overload", NULL, 0, OPT_LONG, AT(retry_overload), "N", "0", 0, 20, NULL, NULL,
+     "send a request that was answered with 429 or 503 again, up to so many times, after the "
+     "Retry-After that it names"},
     {"temperature", NULL, 't', OPT_DOUBLE, AT(temperature), "T", NULL, 0, 10, NULL, NULL,
      "sampling temperature (default: not sent)"},
     {"tool-choice", NULL, 0, OPT_TEXT, AT(tool_choice), "WORD", "auto", 0, 0, NULL, NULL,

@@ -14,7 +14,8 @@ struct run_options {
     long sessions, warmup, concurrency, rounds, context, max_tokens, seed, threads, only;
     double temperature, request_rate;
     const char *scenario, *tool_choice, *shard, *extra_body;
-    bool stream, sampling_seed, preflight;
+    bool stream, twin, sampling_seed, preflight;
+    long retry_overload;
     /* judging */
     const char *on_damage, *keep, *rules;
     bool strict;

@@ -38,6 +38,15 @@ static int load_judge(struct run_setup *s, struct err *err)
     return s->toolset ? 0 : -1;
 }
 
+/* The name of the server start, if a tag gives one. */
+static const char *boot_of(const struct opt_list *tags)
+{
+    for (size_t i = 0; i < tags->n; i++)
+        if (strncmp(tags->items[i], "boot=", 5) == 0)
+            return tags->items[i] + 5;
+    return NULL;
+}
+
 static int start_sim(struct run_setup *s, struct err *err)
 {
     const struct run_options *o = s->options;
@@ -46,6 +55,7 @@ static int start_sim(struct run_setup *s, struct err *err)
                              .faults = o->faults.items,
                              .n_faults = o->faults.n,
                              .seed = (uint64_t)o->seed,
+                             .boot = boot_of(&o->tags),
                              .factors = o->tags.items,
                              .n_factors = o->tags.n,
                              .ledger = o->ledger,
@@ -137,6 +147,8 @@ static int fill_settings(struct run_setup *s, struct err *err)
                            .temperature = o->temperature,
                            .max_tokens = o->max_tokens,
                            .stream = o->stream,
+                           .twin = o->twin,
+                           .retry_overload = (int)o->retry_overload,
                            .sampling_seed = o->sampling_seed,
                            .extra_body = s->extra_body,
                            .on_damage = on_damage_of(o->on_damage),

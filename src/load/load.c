@@ -41,7 +41,8 @@ struct worker {
 struct slot {
     struct worker *worker;
     struct session *session;
-    struct exchange *exchange;
+    struct exchange *exchange; /* NULL while it waits to be sent again */
+    int64_t resend_us;         /* when that is due */
     struct slot *prev, *next;
 };
 
@@ -122,6 +123,19 @@ static void drop_slot(struct slot *slot)
     atomic_fetch_sub(&w->load->progress.sessions_in_flight, 1);
 }
 
+/* Overloaded endpoints were given their time. The tick belongs to the worker, since the slot that
+ * asked for it may be gone by then. */
+static void on_resend(void *arg)
+{
+    struct worker *w = arg;
+    int64_t now = clock_mono_us();
+    if (w->cancelling)
+        return;
+    for (struct slot *s = w->first; s; s = s->next)
+        if (!s->exchange && s->resend_us <= now)
+            send_round(s, now);
+}
+
 static void on_done(void *arg, struct reply *r)
 {
     struct slot *slot = arg;
@@ -132,9 +146,14 @@ static void on_done(void *arg, struct reply *r)
         drop_slot(slot);
         return;
     }
-    if (session_advance(slot->session)) {
-        send_round(slot, clock_mono_us());
+    int64_t wait_us, now = clock_mono_us();
+    switch (session_advance(slot->session, &wait_us)) {
+    case SESSION_SEND: send_round(slot, now); return;
+    case SESSION_RESEND:
+        slot->resend_us = now + wait_us;
+        http_at(w->http, slot->resend_us, on_resend, w);
         return;
+    case SESSION_OVER: break;
     }
     struct outcome *o = session_outcome(slot->session);
     atomic_fetch_add(&p->by_class[reason_class(outcome_reason(o))], 1);
@@ -198,9 +217,13 @@ static void fill(struct worker *w)
 static void cancel_all(struct worker *w)
 {
     w->cancelling = true;
-    for (struct slot *s = w->first; s; s = s->next)
+    for (struct slot *s = w->first, *next; s; s = next) {
+        next = s->next;
         if (s->exchange)
             http_cancel(s->exchange);
+        else
+            drop_slot(s);
+    }
 }
 
 static void *work(void *arg)
@@ -226,7 +249,7 @@ static long most_requests(const struct settings *s, long total)
     struct play *p = play_new(s->scenario, &ps, s->key, session_number(s, 0));
     long rounds = play_rounds(p);
     play_free(p);
-    return total * rounds;
+    return total * rounds * (s->twin ? 2 : 1) * (1 + s->retry_overload);
 }
 
 static int start_workers(struct load *l, struct err *err)

@@ -25,16 +25,21 @@ struct finding_memory {
     int owner_slot;
 };
 
-struct outcome {
-    struct session_row row;
-    enum reason reason;
-    char *canary;
+/* Answers to a session's requests in one form, with what was found in them. */
+struct answers {
     struct round_row *rounds;
     struct round_memory *round_memory;
     size_t n_rounds, rounds_cap, round_memory_cap;
     struct finding_row *findings;
     struct finding_memory *finding_memory;
     size_t n_findings, findings_cap, finding_memory_cap;
+};
+
+struct outcome {
+    struct session_row row;
+    enum reason reason;
+    char *canary;
+    struct answers own, twins;
 };
 
 struct outcome *outcome_new(long session, long start_order, const char *canary)
@@ -46,12 +51,10 @@ struct outcome *outcome_new(long session, long start_order, const char *canary)
     return o;
 }
 
-void outcome_free(struct outcome *o)
+static void release_answers(struct answers *a)
 {
-    if (!o)
-        return;
-    for (size_t i = 0; i < o->n_rounds; i++) {
-        struct round_memory *m = &o->round_memory[i];
+    for (size_t i = 0; i < a->n_rounds; i++) {
+        struct round_memory *m = &a->round_memory[i];
         free(m->finish);
         free(m->quirks);
         free(m->end_detail);
@@ -61,15 +64,23 @@ void outcome_free(struct outcome *o)
         buf_release(&m->headers);
         buf_release(&m->response);
     }
-    for (size_t i = 0; i < o->n_findings; i++) {
-        free(o->finding_memory[i].rule);
-        free(o->finding_memory[i].note);
-        buf_release(&o->finding_memory[i].excerpt);
+    for (size_t i = 0; i < a->n_findings; i++) {
+        free(a->finding_memory[i].rule);
+        free(a->finding_memory[i].note);
+        buf_release(&a->finding_memory[i].excerpt);
     }
-    free(o->rounds);
-    free(o->round_memory);
-    free(o->findings);
-    free(o->finding_memory);
+    free(a->rounds);
+    free(a->round_memory);
+    free(a->findings);
+    free(a->finding_memory);
+}
+
+void outcome_free(struct outcome *o)
+{
+    if (!o)
+        return;
+    release_answers(&o->own);
+    release_answers(&o->twins);
     free(o->canary);
     free(o);
 }
@@ -119,13 +130,13 @@ static struct span channel_text(const struct reply *r, const struct sign *s)
     return span_of("");
 }
 
-static void add_finding(struct outcome *o, int round, const struct reply *r, const struct sign *s)
+static void add_finding(struct answers *a, int round, const struct reply *r, const struct sign *s)
 {
-    o->findings = mem_grow(o->findings, &o->findings_cap, o->n_findings, sizeof *o->findings);
-    o->finding_memory = mem_grow(o->finding_memory, &o->finding_memory_cap, o->n_findings,
-                                 sizeof *o->finding_memory);
-    struct finding_row *row = &o->findings[o->n_findings];
-    struct finding_memory *m = &o->finding_memory[o->n_findings++];
+    a->findings = mem_grow(a->findings, &a->findings_cap, a->n_findings, sizeof *a->findings);
+    a->finding_memory = mem_grow(a->finding_memory, &a->finding_memory_cap, a->n_findings,
+                                 sizeof *a->finding_memory);
+    struct finding_row *row = &a->findings[a->n_findings];
+    struct finding_memory *m = &a->finding_memory[a->n_findings++];
     struct span text = channel_text(r, s);
     size_t lead = (EXCERPT_BYTES - (s->len < EXCERPT_BYTES ? s->len : EXCERPT_BYTES)) / 2;
     size_t from = s->offset > lead ? s->offset - lead : 0;
@@ -174,6 +185,7 @@ static void fill_row(struct round_row *row, const struct round_facts *f, const s
         .status = r->status,
         .reused = r->reused,
         .retries = r->retries,
+        .overload_retries = f->overload_retries,
         .response_bytes = (long)r->raw.len,
     };
 }
@@ -189,13 +201,14 @@ static struct buf take(struct buf *from)
 void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct span request,
                        struct reply *r, const struct verdict *v)
 {
+    struct answers *a = facts->twin ? &o->twins : &o->own;
     for (size_t i = 0; i < v->n_signs; i++)
-        add_finding(o, facts->round, r, &v->signs[i]);
-    o->rounds = mem_grow(o->rounds, &o->rounds_cap, o->n_rounds, sizeof *o->rounds);
-    o->round_memory =
-        mem_grow(o->round_memory, &o->round_memory_cap, o->n_rounds, sizeof *o->round_memory);
-    struct round_row *row = &o->rounds[o->n_rounds];
-    struct round_memory *m = &o->round_memory[o->n_rounds++];
+        add_finding(a, facts->round, r, &v->signs[i]);
+    a->rounds = mem_grow(a->rounds, &a->rounds_cap, a->n_rounds, sizeof *a->rounds);
+    a->round_memory =
+        mem_grow(a->round_memory, &a->round_memory_cap, a->n_rounds, sizeof *a->round_memory);
+    struct round_row *row = &a->rounds[a->n_rounds];
+    struct round_memory *m = &a->round_memory[a->n_rounds++];
     fill_row(row, facts, r, v);
     row->request_bytes = (long)request.len;
     m->finish = mem_str(r->finish);
@@ -211,33 +224,26 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
     }
 }
 
-void outcome_name_owner(struct outcome *o, long owner_session, int owner_slot, int owner_round)
+static void name_owner(struct answers *a, long owner_session, int owner_slot, int owner_round)
 {
-    for (size_t i = 0; i < o->n_findings; i++)
-        if (o->findings[i].owner_session == owner_session &&
-            o->finding_memory[i].owner_slot == owner_slot)
-            o->findings[i].owner_round = owner_round;
+    for (size_t i = 0; i < a->n_findings; i++)
+        if (a->findings[i].owner_session == owner_session &&
+            a->finding_memory[i].owner_slot == owner_slot)
+            a->findings[i].owner_round = owner_round;
 }
 
-void outcome_end(struct outcome *o, const struct outcome_end *end)
+void outcome_name_owner(struct outcome *o, long owner_session, int owner_slot, int owner_round)
 {
-    o->reason = end->reason;
-    o->row.class = class_name(reason_class(end->reason));
-    o->row.reason = reason_name(end->reason);
-    o->row.first_bad_round = end->first_bad_round;
-    o->row.rounds_played = (int)o->n_rounds;
-    o->row.start_us = end->start_us;
-    o->row.end_us = end->end_us;
-    o->row.ramp = end->ramp;
-    o->row.warmup = end->warmup;
-    o->row.canary = o->canary;
-    o->row.rounds = o->rounds;
-    o->row.n_rounds = o->n_rounds;
-    o->row.findings = o->findings;
-    o->row.n_findings = o->n_findings;
-    for (size_t i = 0; i < o->n_rounds; i++) {
-        const struct round_memory *m = &o->round_memory[i];
-        struct round_row *row = &o->rounds[i];
+    name_owner(&o->own, owner_session, owner_slot, owner_round);
+    name_owner(&o->twins, owner_session, owner_slot, owner_round);
+}
+
+/* The lists do not grow any more: rows may point into them. */
+static void settle(struct answers *a)
+{
+    for (size_t i = 0; i < a->n_rounds; i++) {
+        const struct round_memory *m = &a->round_memory[i];
+        struct round_row *row = &a->rounds[i];
         row->finish = m->finish;
         row->quirks = m->quirks;
         row->end_detail = m->end_detail;
@@ -247,11 +253,39 @@ void outcome_end(struct outcome *o, const struct outcome_end *end)
         row->headers = m->headers.len ? buf_span(&m->headers) : (struct span){NULL, 0};
         row->response = m->response.len ? buf_span(&m->response) : (struct span){NULL, 0};
     }
-    for (size_t i = 0; i < o->n_findings; i++) {
-        o->findings[i].rule = o->finding_memory[i].rule;
-        o->findings[i].note = o->finding_memory[i].note;
-        o->findings[i].excerpt = buf_span(&o->finding_memory[i].excerpt);
+    for (size_t i = 0; i < a->n_findings; i++) {
+        a->findings[i].rule = a->finding_memory[i].rule;
+        a->findings[i].note = a->finding_memory[i].note;
+        a->findings[i].excerpt = buf_span(&a->finding_memory[i].excerpt);
     }
+}
+
+void outcome_end(struct outcome *o, const struct outcome_end *end)
+{
+    settle(&o->own);
+    settle(&o->twins);
+    o->reason = end->reason;
+    o->row = (struct session_row){
+        .session = o->row.session,
+        .start_order = o->row.start_order,
+        .class = class_name(reason_class(end->reason)),
+        .reason = reason_name(end->reason),
+        .first_bad_round = end->first_bad_round,
+        .rounds_played = (int)o->own.n_rounds,
+        .start_us = end->start_us,
+        .end_us = end->end_us,
+        .ramp = end->ramp,
+        .warmup = end->warmup,
+        .canary = o->canary,
+        .rounds = o->own.rounds,
+        .n_rounds = o->own.n_rounds,
+        .findings = o->own.findings,
+        .n_findings = o->own.n_findings,
+        .twins = o->twins.rounds,
+        .n_twins = o->twins.n_rounds,
+        .twin_findings = o->twins.findings,
+        .n_twin_findings = o->twins.n_findings,
+    };
 }
 
 enum reason outcome_reason(const struct outcome *o)

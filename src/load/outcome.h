@@ -23,7 +23,9 @@ struct round_facts {
     int round;
     int in_flight_start, in_flight_max;
     int64_t run_start_us;
-    bool keep; /* evidence */
+    int overload_retries; /* times that it was sent again after 429 or 503 */
+    bool twin;            /* the answer to the same request in the other form */
+    bool keep;            /* evidence */
 };
 
 /* Adds a round: copies what the rows need, and takes the raw bytes out of `r` if they are kept. */

@@ -20,6 +20,10 @@
 #include "scenario.h"
 #include "settings.h"
 
+#define MAX_RETRY_AFTER_S 300              /* who asks for more is not waited for */
+#define FIRST_BACKOFF_US  INT64_C(1000000) /* without Retry-After; doubled each time */
+#define MAX_BACKOFF_US    INT64_C(60000000)
+
 struct session {
     const struct settings *settings;
     struct progress *progress;
@@ -31,6 +35,13 @@ struct session {
     char *header;
     struct reply reply;
     struct overlap_mark mark;
+    struct round_facts facts; /* of the request that was answered last */
+    int overload_retries;     /* of the request that is under way */
+    /* The answer whose twin is under way. */
+    bool in_twin;
+    struct reply first;
+    struct round_facts first_facts;
+    struct buf first_body;
     struct outcome *outcome;
     struct outcome_end end;
     bool damaged;
@@ -52,13 +63,14 @@ static long long sampling_seed(const struct settings *s, long number)
                             : -1;
 }
 
-static void write_body(const struct settings *s, long number, struct span history, struct buf *out)
+static void write_body(const struct settings *s, long number, struct span history, bool stream,
+                       struct buf *out)
 {
     struct chat_request q = {.model = s->model,
                              .messages = history,
                              .tools = span_of(scenario_tools_json(s->scenario)),
                              .tool_choice = s->tool_choice,
-                             .stream = s->stream,
+                             .stream = stream,
                              .temperature = s->temperature,
                              .max_tokens = s->max_tokens,
                              .seed = sampling_seed(s, number),
@@ -71,18 +83,21 @@ static void say(struct session *s, const struct message *m)
     s->settings->endpoint->dialect->message(m, &s->history);
 }
 
+/* Writes the round's request in the asked form, or its twin in the other. */
 static void prepare(struct session *s)
 {
+    bool stream = s->settings->stream != s->in_twin;
     buf_clear(&s->body);
-    write_body(s->settings, s->number, buf_span(&s->history), &s->body);
+    write_body(s->settings, s->number, buf_span(&s->history), stream, &s->body);
     free(s->header);
-    s->header =
-        mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;"
-                   "rounds=%d;context=%ld",
-                   scenario_name(s->settings->scenario), (unsigned long long)s->settings->seed,
-                   s->number, s->round, s->rounds, s->settings->context_tokens);
+    s->header = mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;"
+                           "rounds=%d;context=%ld%s",
+                           scenario_name(s->settings->scenario),
+                           (unsigned long long)s->settings->seed, s->number, s->round, s->rounds,
+                           s->settings->context_tokens, s->in_twin ? ";twin=1" : "");
+    s->overload_retries = 0;
     reply_init(&s->reply);
-    s->reply.stream = s->settings->stream;
+    s->reply.stream = stream;
 }
 
 struct session *session_new(const struct settings *settings, struct progress *progress, long number,
@@ -114,8 +129,10 @@ void session_free(struct session *s)
     play_free(s->play);
     outcome_free(s->outcome);
     reply_release(&s->reply);
+    reply_release(&s->first);
     buf_release(&s->history);
     buf_release(&s->body);
+    buf_release(&s->first_body);
     free(s->header);
     free(s);
 }
@@ -214,33 +231,89 @@ static void count_tokens(struct session *s)
     atomic_fetch_add(&s->progress->tokens, n);
 }
 
-/* Judges the reply and adds the round's rows. */
-static enum reason judge_round(struct session *s)
+/* What is known of the request that was just answered. */
+static void take_facts(struct session *s)
 {
-    struct expect expect = {0};
-    struct verdict v = {0};
-    play_expect(s->play, s->round, &expect);
-    expect.max_tokens = s->settings->max_tokens;
-    judge_reply(s->settings->judge, s->settings->toolset, &expect, &s->reply, &v);
-    name_owners(s, &v);
-    struct round_facts facts = {
+    s->facts = (struct round_facts){
         .round = s->round,
         .in_flight_start = s->mark.at_start,
         .in_flight_max = overlap_leave(s->progress->overlap, s->mark),
         .run_start_us = s->progress->start_us,
-        .keep = s->settings->keep == KEEP_ALL ||
-                (s->settings->keep == KEEP_DAMAGED && (v.class != CLASS_OK || v.n_signs > 0)),
+        .overload_retries = s->overload_retries,
+        .twin = s->in_twin,
     };
+}
+
+static void judge_one(struct session *s, const struct reply *r, struct verdict *v)
+{
+    struct expect expect = {0};
+    play_expect(s->play, s->round, &expect);
+    expect.max_tokens = s->settings->max_tokens;
+    judge_reply(s->settings->judge, s->settings->toolset, &expect, r, v);
+}
+
+static bool worth_keeping(const struct session *s, const struct verdict *v)
+{
+    return s->settings->keep == KEEP_ALL ||
+           (s->settings->keep == KEEP_DAMAGED && (v->class != CLASS_OK || v->n_signs > 0));
+}
+
+/* Judges the reply and adds the round's rows. */
+static enum reason judge_round(struct session *s)
+{
+    struct verdict v = {0};
+    judge_one(s, &s->reply, &v);
+    s->facts.keep = worth_keeping(s, &v);
+    outcome_add_round(s->outcome, &s->facts, buf_span(&s->body), &s->reply, &v);
+    name_owners(s, &v);
     enum reason reason = v.reason;
-    outcome_add_round(s->outcome, &facts, buf_span(&s->body), &s->reply, &v);
     verdict_release(&v);
     return reason;
 }
 
-bool session_advance(struct session *s)
+/* The same for an answer and its twin. Of a pair both or none are kept: what one form shows, the
+ * other may hide. */
+static enum reason judge_pair(struct session *s)
 {
-    count_tokens(s);
-    enum reason reason = judge_round(s);
+    struct verdict own = {0}, twin = {0};
+    judge_one(s, &s->first, &own);
+    judge_one(s, &s->reply, &twin);
+    s->first_facts.keep = s->facts.keep = worth_keeping(s, &own) || worth_keeping(s, &twin);
+    outcome_add_round(s->outcome, &s->first_facts, buf_span(&s->first_body), &s->first, &own);
+    outcome_add_round(s->outcome, &s->facts, buf_span(&s->body), &s->reply, &twin);
+    name_owners(s, &own);
+    name_owners(s, &twin);
+    enum reason reason = own.reason;
+    verdict_release(&own);
+    verdict_release(&twin);
+    return reason;
+}
+
+/* Puts the answer aside and writes the same request in the other form. */
+static void begin_twin(struct session *s)
+{
+    s->first = s->reply;
+    s->first_facts = s->facts;
+    buf_clear(&s->first_body);
+    buf_add(&s->first_body, s->body.data, s->body.len);
+    s->in_twin = true;
+    prepare(s);
+}
+
+/* The answer that the session goes on with is in s->reply again. */
+static enum reason end_twin(struct session *s)
+{
+    enum reason reason = judge_pair(s);
+    reply_release(&s->reply);
+    s->reply = s->first;
+    reply_init(&s->first);
+    s->in_twin = false;
+    return reason;
+}
+
+/* Whether the round is the session's last, given its verdict. */
+static bool end_round(struct session *s, enum reason reason)
+{
     bool damaged = reason_class(reason) != CLASS_OK;
     bool failed = reason_class(reason) == CLASS_ERROR;
     if (damaged && !s->damaged) {
@@ -251,16 +324,57 @@ bool session_advance(struct session *s)
     bool final = play_is_final(s->play, s->round);
     if (final && !s->damaged)
         s->end.reason = REASON_done;
-    bool more = !failed && !final && s->round < s->rounds &&
-                !(damaged && s->settings->on_damage == DAMAGE_STOP) && go_on(s, damaged);
+    return failed || final || s->round >= s->rounds ||
+           (damaged && s->settings->on_damage == DAMAGE_STOP) || !go_on(s, damaged);
+}
+
+/* How long to wait before the request is sent again; -1 = it is not. */
+static int64_t overload_wait_us(const struct session *s)
+{
+    const struct reply *r = &s->reply;
+    if ((r->status != 429 && r->status != 503) ||
+        s->overload_retries >= s->settings->retry_overload)
+        return -1;
+    if (r->retry_after_s > MAX_RETRY_AFTER_S)
+        return -1;
+    if (r->retry_after_s >= 0)
+        return r->retry_after_s * INT64_C(1000000);
+    int64_t wait_us = FIRST_BACKOFF_US << (s->overload_retries < 10 ? s->overload_retries : 10);
+    return wait_us < MAX_BACKOFF_US ? wait_us : MAX_BACKOFF_US;
+}
+
+static void repeat(struct session *s)
+{
+    bool stream = s->reply.stream;
+    s->overload_retries++;
     reply_release(&s->reply);
-    if (!more) {
+    reply_init(&s->reply);
+    s->reply.stream = stream;
+}
+
+enum session_step session_advance(struct session *s, int64_t *wait_us)
+{
+    take_facts(s);
+    *wait_us = overload_wait_us(s);
+    if (*wait_us >= 0) {
+        repeat(s);
+        return SESSION_RESEND;
+    }
+    count_tokens(s);
+    if (s->settings->twin && !s->in_twin) {
+        begin_twin(s);
+        return SESSION_SEND;
+    }
+    enum reason reason = s->in_twin ? end_twin(s) : judge_round(s);
+    bool over = end_round(s, reason);
+    reply_release(&s->reply);
+    if (over) {
         finish(s);
-        return false;
+        return SESSION_OVER;
     }
     s->round++;
     prepare(s);
-    return true;
+    return SESSION_SEND;
 }
 
 struct outcome *session_outcome(struct session *s)
@@ -278,7 +392,7 @@ void session_preview(const struct settings *settings, long number, struct buf *o
     const struct message *opening = play_opening(play, &n);
     for (size_t i = 0; i < n; i++)
         settings->endpoint->dialect->message(&opening[i], &history);
-    write_body(settings, number, buf_span(&history), out);
+    write_body(settings, number, buf_span(&history), settings->stream, out);
     play_free(play);
     buf_release(&history);
 }

@@ -30,11 +30,19 @@ struct reply *session_reply(struct session *s);
 /* Call when the request is handed to the wire. */
 void session_sent(struct session *s);
 
-/* Judges what came into session_reply(), which is emptied. True when another request should be
- * sent. */
-bool session_advance(struct session *s);
+/* What became of the request whose answer is in session_reply(). */
+enum session_step {
+    SESSION_OVER,  /* ask for session_outcome() */
+    SESSION_SEND,  /* send the next request: session_body() */
+    SESSION_RESEND /* the endpoint was overloaded: send session_body() again after *wait_us */
+};
 
-/* What became of it, after session_advance() said false. The caller's. */
+/* Takes in what came into session_reply(), which is emptied, and judges it. A twin, the same
+ * request in the other form, follows each request if the settings want it: it is judged by the same
+ * expectations and stored, and changes neither the session's class nor its history. */
+enum session_step session_advance(struct session *s, int64_t *wait_us);
+
+/* What became of it, after SESSION_OVER. The caller's. */
 struct outcome *session_outcome(struct session *s);
 
 /* Adds the first request of session `number`, for people to read. */

@@ -43,6 +43,8 @@ struct settings {
     double temperature; /* < 0: not sent */
     long max_tokens;    /* 0: not sent */
     bool stream, sampling_seed;
+    bool twin;          /* send each request in the other form too */
+    int retry_overload; /* times that a request answered with 429 or 503 is sent again */
     const struct json *extra_body;
 
     enum on_damage on_damage;

@@ -277,6 +277,29 @@ static void quirks(const struct view *v)
         buf_addf(v->out, "  and %zu more\n", s->n_rows - MAX_ROWS);
 }
 
+static void twins(const struct view *v)
+{
+    const struct section *s = figures_get(v->f, "twins");
+    if (!s->n_rows)
+        return;
+    heading(v, "The same request in both forms (rounds)");
+    struct grid g = {.align = "llr"};
+    grid_add(&g, "streamed");
+    grid_add(&g, "whole");
+    grid_add(&g, "rounds");
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const char *forms[] = {figures_text(s, i, "streamed"), figures_text(s, i, "whole")};
+        for (size_t k = 0; k < 2; k++) {
+            bool error = strncmp(forms[k], "error.", 6) == 0;
+            grid_add(&g, forms[k]);
+            if (strcmp(forms[k], "ok") != 0)
+                grid_paint(&g, error ? PAINT_WARN : PAINT_BAD);
+        }
+        grid_addf(&g, "%ld", figures_long(s, i, "rounds"));
+    }
+    grid_print(&g, v->style, 2, v->out);
+}
+
 static void notes(const struct view *v)
 {
     const struct section *warnings = figures_get(v->f, "warnings");
@@ -328,6 +351,7 @@ static void summary_text(const struct view *v)
     heading(v, "Tokens");
     tokens(v);
     quirks(v);
+    twins(v);
     notes(v);
     look_at(v);
 }

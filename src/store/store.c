@@ -370,15 +370,35 @@ static int write_evidence(struct store *s, const struct row_key *key, const char
     return rc;
 }
 
-static int write_round(struct store *s, struct row_key *key, const struct round_row *row)
+/* What an answer and its twin are called in the database. */
+static const struct answer_names {
+    enum table_id rounds, findings;
+    const char *request, *headers, *response, *arrivals; /* parts of the evidence */
+} own_names = {TABLE_ROUNDS, TABLE_FINDINGS, "request", "headers", "response", "arrivals"},
+  twin_names = {TABLE_TWINS,    TABLE_TWIN_FINDINGS, "twin.request",
+                "twin.headers", "twin.response",     "twin.arrivals"};
+
+static int write_round(struct store *s, struct row_key *key, const struct answer_names *names,
+                       const struct round_row *row)
 {
     key->round = row->round;
-    if (database_insert(s, TABLE_ROUNDS, key, row, NULL) < 0 ||
-        write_evidence(s, key, "request", row->request) < 0 ||
-        write_evidence(s, key, "headers", row->headers) < 0 ||
-        write_evidence(s, key, "response", row->response) < 0 ||
-        write_evidence(s, key, "arrivals", span_of(row->arrivals_json)) < 0)
+    if (database_insert(s, names->rounds, key, row, NULL) < 0 ||
+        write_evidence(s, key, names->request, row->request) < 0 ||
+        write_evidence(s, key, names->headers, row->headers) < 0 ||
+        write_evidence(s, key, names->response, row->response) < 0 ||
+        write_evidence(s, key, names->arrivals, span_of(row->arrivals_json)) < 0)
         return -1;
+    return 0;
+}
+
+static int write_findings(struct store *s, struct row_key *key, enum table_id table,
+                          const struct finding_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        key->number = (int)i + 1;
+        if (database_insert(s, table, key, &rows[i], NULL) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -388,14 +408,14 @@ static int write_session(struct store *s, long run, const struct session_row *ro
     if (database_insert(s, TABLE_SESSIONS, &key, row, NULL) < 0)
         return -1;
     for (size_t i = 0; i < row->n_rounds; i++)
-        if (write_round(s, &key, &row->rounds[i]) < 0)
+        if (write_round(s, &key, &own_names, &row->rounds[i]) < 0)
             return -1;
-    for (size_t i = 0; i < row->n_findings; i++) {
-        key.number = (int)i + 1;
-        if (database_insert(s, TABLE_FINDINGS, &key, &row->findings[i], NULL) < 0)
+    for (size_t i = 0; i < row->n_twins; i++)
+        if (write_round(s, &key, &twin_names, &row->twins[i]) < 0)
             return -1;
-    }
-    return 0;
+    if (write_findings(s, &key, own_names.findings, row->findings, row->n_findings) < 0)
+        return -1;
+    return write_findings(s, &key, twin_names.findings, row->twin_findings, row->n_twin_findings);
 }
 
 int store_session(struct store *s, long run, const struct session_row *row, struct err *err)

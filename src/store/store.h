@@ -77,7 +77,8 @@ struct round_row {
     const char *finish;
     int status;
     bool reused;
-    int retries;
+    int retries;          /* after a reused connection that died */
+    int overload_retries; /* after 429 or 503 */
     long request_bytes, response_bytes;
     const char *quirks; /* names, space separated */
     const char *end_detail;
@@ -101,6 +102,11 @@ struct session_row {
     size_t n_rounds;
     const struct finding_row *findings;
     size_t n_findings;
+    /* The same requests in the other form, streamed or not: what came, and what was found in it. */
+    const struct round_row *twins;
+    size_t n_twins;
+    const struct finding_row *twin_findings;
+    size_t n_twin_findings;
 };
 
 /* Stores a finished session whole. It is on its way to the disk when this returns, unless sessions

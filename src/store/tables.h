@@ -36,6 +36,8 @@ enum table_id {
     TABLE_SESSIONS,
     TABLE_ROUNDS,
     TABLE_FINDINGS,
+    TABLE_TWINS,
+    TABLE_TWIN_FINDINGS,
     TABLE_EVIDENCE,
     TABLE_SETTINGS,
     TABLE_TAGS,
@@ -64,9 +66,10 @@ struct row_key {
     const char *uid;
 };
 
-/* FROM_ROW of the evidence: one part of one exchange. */
+/* FROM_ROW of the evidence: one part of one exchange, "request", "headers", "response" or
+ * "arrivals"; of a twin "twin.request" and so on. */
 struct evidence_part {
-    const char *part; /* "request", "headers", "response", "arrivals" */
+    const char *part;
     bool deflated;
     long size; /* of the bytes before deflating */
     struct span data;
