@@ -58,11 +58,20 @@ static void add_hit(struct search *s, const struct rule *rule, const struct patt
                                    .level = LEVEL_DAMAGE};
 }
 
+/* Where reasoning and content meet only markers count: plain calls need a line of their own. */
+static bool holds_in(const struct rule *rule, enum channel channel)
+{
+    if (channel != CHANNEL_boundary)
+        return rule->channels & 1u << channel;
+    return rule->channels & 1u << CHANNEL_content &&
+           (rule->role == RULE_OPEN || rule->role == RULE_CLOSE || rule->role == RULE_INNER);
+}
+
 static void try_rule(struct search *s, size_t i, size_t back, size_t at)
 {
     const struct rule *rule = &s->x->set->rules->rules[i];
     struct rule_state *state = &s->state[i];
-    if (!(rule->channels & 1u << s->w->channel) || at < state->next || state->tries++ > MAX_TRIES)
+    if (!holds_in(rule, s->w->channel) || at < state->next || state->tries++ > MAX_TRIES)
         return;
     size_t from = at > back ? at - back : 0;
     if (from < state->next)
@@ -229,6 +238,8 @@ static bool is_mention(const struct search *s, size_t i)
     /* As a string of code or data: "token". */
     if ((before == '"' || before == '\'') && after == before)
         return true;
+    if (before == '\n' && s->hits[i].rule->role == RULE_SPECIAL && after == ' ')
+        return next == '-' || next == '=' || next == 0xE2; /* a dash: a list of tokens */
     if (!is_blank(before) && before != '(')
         return false;
     if (after == ' ' && (is_lower(next) || (next > 0 && strchr("|=&+,/-", next))))
@@ -305,7 +316,8 @@ static void weigh_prose(struct search *s, size_t i, const struct hit *last)
 static void weigh(struct search *s)
 {
     const struct hit *mention = NULL;
-    bool prose = s->w->channel == CHANNEL_content || s->w->channel == CHANNEL_reasoning;
+    bool prose = s->w->channel == CHANNEL_content || s->w->channel == CHANNEL_reasoning ||
+                 s->w->channel == CHANNEL_boundary;
     s->off = s->w->fold.text.len + 1;
     for (size_t i = 0; i < s->n; i++) {
         struct hit *h = &s->hits[i];
@@ -458,18 +470,15 @@ static void search_boundary(struct exam *x)
     struct buf both = BUF_INIT;
     buf_add(&both, a.data + a.len - head, head);
     buf_add(&both, b.data, tail);
-    struct view w = {.channel = CHANNEL_content, .call = -1, .raw = buf_span(&both)};
+    struct view w = {.channel = CHANNEL_boundary, .call = -1, .raw = buf_span(&both)};
     fold_init(&w.fold, w.raw, false);
     size_t before = x->v->n_signs;
     markup_search(x, &w);
     size_t kept = before;
     for (size_t i = before; i < x->v->n_signs; i++) {
         struct sign sign = x->v->signs[i];
-        bool across = sign.offset < head && sign.offset + sign.len > head;
-        if (!across || sign.level != LEVEL_DAMAGE || sign.reason == REASON_special_token)
-            continue;
-        sign.channel = CHANNEL_boundary;
-        x->v->signs[kept++] = sign;
+        if (sign.offset < head && sign.offset + sign.len > head && sign.level == LEVEL_DAMAGE)
+            x->v->signs[kept++] = sign;
     }
     x->v->n_signs = kept;
     fold_release(&w.fold);
