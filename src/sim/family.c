@@ -44,9 +44,10 @@ static bool read_family(const struct embedded *file, struct family *f)
     f->call = text_or(render, "call", "");
     f->param = text_or(render, "param", "");
     f->param_between = text_or(render, "param_between", "");
-    f->between = text_or(render, "between", "");
-    f->close = text_or(render, "close", "");
     f->tokens = json_get(f->tree, "tokens");
+    /* Nothing would show where one call without markers ends. */
+    f->between = text_or(render, "between", json_count(f->tokens) == 0 ? "\n" : "");
+    f->close = text_or(render, "close", "");
     return true;
 }
 
