@@ -126,6 +126,28 @@ static struct expect_literal *read_literals(struct casefile *c, const struct jso
     return literals;
 }
 
+/* One demanded call: a name; an object with `name` and the object `arguments`; or, if it has
+ * neither, an object that is the arguments. */
+static bool read_demand(struct casefile *c, const struct json *v, struct expect_call *call)
+{
+    const struct json *name = json_get(v, "name"), *args = json_get(v, "arguments");
+    if (json_type(v) == JSON_STRING) {
+        call->name = json_text(v);
+        return true;
+    }
+    if (json_type(v) != JSON_OBJECT)
+        return false;
+    if (!name && !args)
+        args = v;
+    if ((!case_asked_absent(name) && json_type(name) != JSON_STRING) ||
+        (!case_asked_absent(args) && json_type(args) != JSON_OBJECT))
+        return false;
+    call->name = json_text(name);
+    call->literals = read_literals(c, args);
+    call->n_literals = json_count(args);
+    return true;
+}
+
 /* Calls demanded by name and arguments; `expect_args` are literals of the first one. */
 static int ask_calls(struct casefile *c, const struct json *v, struct span raw, struct err *err)
 {
@@ -136,19 +158,12 @@ static int ask_calls(struct casefile *c, const struct json *v, struct span raw, 
         return err_set(err, STATUS_USAGE,
                        "'asked.expect_calls' must be a number up to 1000 or an array");
     struct expect_call *calls = own(c, mem_zero(n + 1, sizeof *calls));
-    for (size_t i = 0; type == JSON_ARRAY && i < n; i++) {
-        const struct json *call = json_at(v, i), *args = json_get(call, "arguments");
-        bool right = json_type(call) == JSON_STRING || json_type(call) == JSON_OBJECT;
-        if (!right || (!case_asked_absent(args) && json_type(args) != JSON_OBJECT))
+    for (size_t i = 0; type == JSON_ARRAY && i < n; i++)
+        if (!read_demand(c, json_at(v, i), &calls[i]))
             return err_set(err, STATUS_USAGE,
-                           "'asked.expect_calls[%zu]' must be a name, or an object with 'name' "
-                           "and an object 'arguments'",
+                           "'asked.expect_calls[%zu]' must be a name, or an object with a string "
+                           "'name' and an object 'arguments'",
                            i);
-        const char *name = json_text(call);
-        calls[i].name = name ? name : json_text(json_get(call, "name"));
-        calls[i].literals = read_literals(c, args);
-        calls[i].n_literals = json_count(args);
-    }
     c->expect.calls = calls;
     c->expect.n_calls = n;
     return 0;
