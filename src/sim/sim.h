@@ -14,7 +14,8 @@ struct sim;
 
 /* Every request of `run` names its session in this header, so that the endpoint can play the right
  * part and keep its ledger. A real server ignores it; a gateway's log can be searched for it.
- * Value: "scenario=NAME;seed=S;session=K;round=R;rounds=N;context=T;boot=TEXT". */
+ * Value: "scenario=NAME;seed=S;session=K;round=R;rounds=N;context=T;boot=TEXT;sessions=M";
+ * scenario, session and round are needed. */
 #define SIM_SESSION_HEADER "X-Toolstorm-Session"
 
 struct sim_options {
@@ -46,7 +47,9 @@ void sim_stop(struct sim *s);
 
 const char *sim_url(const struct sim *s); /* "http://127.0.0.1:PORT/v1" */
 
-/* Adds the ledger so far: one JSON object a line, "session", "round", "reason", and how. */
+/* Adds the ledger so far: one JSON object a line, "session", "round", "reason", and how. A line is
+ * there before the first byte that makes its reply a damaged one has left: before the finish reason
+ * of a stream, the whole body, the close, the silence. Whoever left earlier is not in it. */
 void sim_ledger(const struct sim *s, struct buf *out);
 
 /* Adds the grammar of fault rules and the known reasons and families, for --help. */

@@ -383,6 +383,43 @@ static void test_company(void)
     close_scene(&t);
 }
 
+static void note_done(void *arg, struct reply *r)
+{
+    (void)r;
+    *(bool *)arg = true;
+}
+
+/* Clients that name no session are hit by the ordinal of the request. */
+static void test_strangers(void)
+{
+    const char *text = "no_tool.prose@request%2=0";
+    struct scene_of_test t;
+    open_scene(&t, &(struct sim_options){.seed = 2, .faults = &text, .n_faults = 1});
+    for (int i = 1; i <= 4; i++) {
+        struct reply r;
+        bool done = false;
+        reply_init(&r);
+        http_post(t.client.http,
+                  span_of("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"tools\":[{"
+                          "\"type\":\"function\",\"function\":{\"name\":\"f\"}}]}"),
+                  NULL, &r, note_done, &done);
+        client_settle(&t.client);
+        CHECK(done && r.status == 200);
+        CHECK_INT(r.n_calls, i % 2);
+        CHECK_STR(r.finish, i % 2 ? "tool_calls" : "stop");
+        reply_release(&r);
+    }
+    size_t n;
+    struct entry *ledger = read_ledger(t.sim, &n);
+    CHECK_INT(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        CHECK_INT(ledger[i].session, 2 * (long)i + 2);
+        CHECK_STR(ledger[i].scenario, "");
+    }
+    free(ledger);
+    close_scene(&t);
+}
+
 /* Who leaves before the damage has not been damaged. */
 static void test_abandoned(void)
 {
@@ -429,6 +466,7 @@ int main(void)
     test_second_run();
     test_client_boot();
     test_company();
+    test_strangers();
     test_abandoned();
     http_global_end();
     return check_end();
