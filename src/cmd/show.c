@@ -5,13 +5,10 @@
 
 #include "buf.h"
 #include "commands.h"
-#include "decode.h"
-#include "dialect.h"
-#include "endpoint.h"
 #include "opt.h"
-#include "reply.h"
 #include "report.h"
 #include "store.h"
+#include "stored.h"
 
 struct show_args {
     const char *db, *output, *reason;
@@ -40,53 +37,6 @@ static const struct opt table[] = {
     {0},
 };
 
-static const struct dialect *dialect_of(const char *name)
-{
-    const struct dialect *d = dialect_find(name);
-    return d ? d : dialect_default();
-}
-
-static const char *route_of(const char *name)
-{
-    return dialect_of(name)->route;
-}
-
-/* The value of the content-type line; "" if there is none. */
-static void read_content_type(struct span headers, char out[80])
-{
-    static const char name[] = "content-type:";
-    out[0] = '\0';
-    for (size_t at = 0; at < headers.len;) {
-        const char *line = headers.data + at;
-        const char *end = memchr(line, '\n', headers.len - at);
-        size_t len = end ? (size_t)(end - line) : headers.len - at, i = 0;
-        while (i < sizeof name - 1 && i < len && (line[i] | (line[i] == '-' ? 0 : 0x20)) == name[i])
-            i++;
-        if (i == sizeof name - 1) {
-            i += strspn(line + i, " \t");
-            size_t n = len > i ? len - i : 0;
-            n = n < 79 ? n : 79;
-            memcpy(out, line + i, n);
-            out[n] = '\0';
-            out[strcspn(out, "\r")] = '\0';
-            return;
-        }
-        at += len + 1;
-    }
-}
-
-static void decode(const char *dialect, struct span headers, struct span body, struct reply *r)
-{
-    const struct wire_caps caps = endpoint_default_caps();
-    char content_type[80];
-    read_content_type(headers, content_type);
-    struct decoder *d = decoder_new(dialect_of(dialect), &caps, r);
-    decoder_start(d, r->status, content_type);
-    if (decoder_feed(d, body.data, body.len, 0) == 0)
-        decoder_end(d);
-    decoder_free(d);
-}
-
 static int print_piece(void *arg, const struct buf *out, struct err *err)
 {
     (void)arg;
@@ -113,7 +63,7 @@ static int show(const struct show_args *a, const struct opt_list *operands, stru
                                   .form = a->raw    ? SHOW_RAW
                                           : a->curl ? SHOW_CURL
                                                     : SHOW_TRANSCRIPT,
-                                  .wire = {decode, route_of}};
+                                  .wire = stored_wire()};
     if (a->raw && a->curl)
         return err_set(err, STATUS_USAGE, "--raw and --curl: one of them at a time");
     if (operands->n > 2)

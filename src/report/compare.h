@@ -58,4 +58,8 @@ void compare_write_text(const struct compare *c, const struct report_style *styl
 void compare_write_json(const struct compare *c, struct jsonw *w);
 void compare_write_md(const struct compare *c, struct buf *out);
 
+/* Comparison `i`: its verdict's sentence, and what stands behind it, a line each. */
+void compare_write_sentence(const struct compare *c, size_t i, struct buf *out);
+void compare_write_lines(const struct compare *c, size_t i, struct buf *out);
+
 #endif

@@ -251,9 +251,34 @@ void compare_write_text(const struct compare *c, const struct report_style *styl
         write_comparison(c, i, style, out);
 }
 
-void compare_write_md(const struct compare *c, struct buf *out)
+void compare_write_sentence(const struct compare *c, size_t i, struct buf *out)
+{
+    add_sentence(c, &c->comparisons[i], out);
+}
+
+void compare_write_lines(const struct compare *c, size_t i, struct buf *out)
 {
     static const struct report_style plain = {.columns = 10000};
+    const struct comparison *one = &c->comparisons[i];
+    struct buf words = BUF_INIT;
+    write_figures(c, one, &plain, &words);
+    write_weaknesses(one, &plain, &words);
+    /* The terminal's lines without their indent. */
+    for (const char *p = buf_str(&words); *p;) {
+        size_t n = strcspn(p, "\n"), blank = strspn(p, " ");
+        buf_addf(out, "%.*s\n", (int)(n - blank), p + blank);
+        p += n + (p[n] == '\n');
+    }
+    for (size_t k = 0; k < one->n_reasons; k++) {
+        char p[RATE_TEXT_SIZE];
+        buf_addf(out, "`%s`: %ld -> %ld, %s\n", one->reasons[k].reason, one->reasons[k].a,
+                 one->reasons[k].b, rate_text_p(p, sizeof p, one->reasons[k].p_holm));
+    }
+    buf_release(&words);
+}
+
+void compare_write_md(const struct compare *c, struct buf *out)
+{
     buf_adds(out,
              "| arm | configuration | corrupted | starts | not judged |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < c->n_arms; i++) {
@@ -268,18 +293,11 @@ void compare_write_md(const struct compare *c, struct buf *out)
         buf_addf(out, "\n**%c to %c: %s.** %s\n\n", letter(0), letter(i + 1),
                  verdict_word(one->result.verdict), buf_str(&words));
         buf_clear(&words);
-        write_figures(c, one, &plain, &words);
-        write_weaknesses(one, &plain, &words);
-        /* Each line of the terminal's text becomes an item. */
+        compare_write_lines(c, i, &words);
         for (const char *p = buf_str(&words); *p;) {
-            size_t n = strcspn(p, "\n"), blank = strspn(p, " ");
-            buf_addf(out, "- %.*s\n", (int)(n - blank), p + blank);
+            size_t n = strcspn(p, "\n");
+            buf_addf(out, "- %.*s\n", (int)n, p);
             p += n + (p[n] == '\n');
-        }
-        for (size_t k = 0; k < one->n_reasons; k++) {
-            char p[RATE_TEXT_SIZE];
-            buf_addf(out, "- `%s`: %ld -> %ld, %s\n", one->reasons[k].reason, one->reasons[k].a,
-                     one->reasons[k].b, rate_text_p(p, sizeof p, one->reasons[k].p_holm));
         }
         buf_release(&words);
     }

@@ -16,6 +16,11 @@ static const char *const paints[N_PAINTS] = {
     [PAINT_DIM] = "\x1b[2m",    [PAINT_BOLD] = "\x1b[1m",  [PAINT_MARK] = "\x1b[1;37;41m",
 };
 
+const char *text_paint_escape(enum paint paint)
+{
+    return paint < N_PAINTS ? paints[paint] : "\x1b[0m";
+}
+
 void text_paint_on(struct buf *out, const struct report_style *style, enum paint paint)
 {
     if (style->colour && paint < N_PAINTS)

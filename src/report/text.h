@@ -18,6 +18,9 @@ void text_paint(struct buf *out, const struct report_style *style, enum paint pa
 void text_paint_on(struct buf *out, const struct report_style *style, enum paint paint);
 void text_paint_off(struct buf *out, const struct report_style *style);
 
+/* The escape sequence that turns a paint on; of N_PAINTS the one that turns all off. */
+const char *text_paint_escape(enum paint paint);
+
 /* Adds bytes that came from outside so that they can't steer the terminal: control bytes as \x1b
  * or \r, invalid UTF-8 as \xff, hidden and direction-changing characters as <U+202E>. With `lines`,
  * line feeds and tabs stay. */
