@@ -17,6 +17,9 @@
 #define TAIL_MIN     6
 #define TAIL_MIN_BAR 4
 
+/* Bytes at both ends of a text where halves and tails of markers are looked for. */
+#define END_BYTES 200
+
 static bool has_bar(const char *text, size_t len)
 {
     return memchr(text, '|', len) != NULL;
@@ -27,16 +30,27 @@ static bool can_be_cut(const char *token)
     return strchr("<[]|", token[0]) != NULL;
 }
 
+/* Most texts have none of these bytes at the end that matters: that is seen at once. */
+static bool holds_any(const char *text, size_t len, const char *bytes)
+{
+    for (; *bytes; bytes++)
+        if (memchr(text, *bytes, len))
+            return true;
+    return false;
+}
+
 /* Longest proper start of any known marker that ends the text; 0 = none. */
 static size_t half_length(const struct rules *r, struct span text)
 {
-    size_t best = 0;
+    size_t best = 0, near = text.len < END_BYTES ? text.len : END_BYTES;
+    if (!holds_any(text.data + text.len - near, near, "<[]|"))
+        return 0;
     for (size_t i = 0; i < r->n_tokens; i++) {
         const char *t = r->tokens[i];
         size_t len = strlen(t) - 1;
         if (!can_be_cut(t))
             continue;
-        for (len = len < text.len ? len : text.len; len > best && len >= 2; len--)
+        for (len = len < near ? len : near; len > best && len >= 2; len--)
             if (text.data[text.len - len] == t[0] &&
                 memcmp(text.data + text.len - len, t, len) == 0)
                 best = len;
@@ -97,7 +111,9 @@ static void find_half(struct exam *x, struct view *w)
 /* Longest proper end of any known marker that starts the text; 0 = none. */
 static size_t tail_length(const struct rules *r, struct span text)
 {
-    size_t best = 0;
+    size_t best = 0, near = text.len < END_BYTES ? text.len : END_BYTES;
+    if (!holds_any(text.data, near, ">]"))
+        return 0;
     for (size_t i = 0; i < r->n_tokens; i++) {
         const char *t = r->tokens[i];
         size_t full = strlen(t);
@@ -111,7 +127,7 @@ static size_t tail_length(const struct rules *r, struct span text)
             /* A tail that begins like a marker is one: the rules know it whole. */
             if (strchr("<[", t[skip]))
                 continue;
-            if (len <= text.len && memcmp(text.data, t + skip, len) == 0)
+            if (len <= near && memcmp(text.data, t + skip, len) == 0)
                 best = len;
         }
     }
