@@ -21,7 +21,7 @@
 #include "session.h"
 #include "settings.h"
 
-#define QUEUE_LENGTH 1024
+#define QUEUE_LENGTH 16384 /* a checkpoint of the database must not stall the workers */
 #define LOOP_WAIT_US 200000
 /* Starting sessions (long contexts, connects) takes turns with the streams that already run. */
 #define START_BUDGET_US 1000
