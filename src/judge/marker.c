@@ -8,6 +8,7 @@
 
 #include "exam.h"
 #include "expect.h"
+#include "needle.h"
 #include "reply.h"
 
 /* Bytes of a half marker that say enough; fewer do where a bar makes them unlikely in prose. */
@@ -232,10 +233,59 @@ static void find_misspelt(struct exam *x, struct view *w)
     }
 }
 
+struct known {
+    struct exam *x;
+    struct view *w;
+    int found;
+};
+
+/* A marker that is no English and no XML either: its name has two parts, or bars. */
+static bool is_unmistakable(const char *token)
+{
+    size_t len = strlen(token);
+    return strchr(">]", token[len - 1]) && strpbrk(token, "_|:");
+}
+
+/* An element with both its tags is somebody's XML. */
+static bool is_paired(struct span text, const char *token)
+{
+    struct buf other = BUF_INIT;
+    if (token[0] != '<')
+        return false;
+    if (token[1] == '/')
+        buf_addf(&other, "<%s", token + 2);
+    else
+        buf_addf(&other, "</%s", token + 1);
+    bool paired = span_find(text, buf_span(&other), 0) >= 0;
+    buf_release(&other);
+    return paired;
+}
+
+static void found_token(void *arg, int tag, size_t start, size_t end)
+{
+    struct known *k = arg;
+    const char *token = k->x->judge->rules.tokens[tag];
+    struct span text = k->w->fold.text;
+    bool name = k->w->channel == CHANNEL_name;
+    if (k->found >= 8 || memcmp(text.data + start, token, end - start) != 0)
+        return;
+    if (!name && (!is_unmistakable(token) || is_paired(text, token)))
+        return;
+    k->found++;
+    bool wanted = !name && k->x->e->args_may_contain_markup;
+    exam_sign(k->x, name ? REASON_markup_name : REASON_markup_args,
+              wanted ? LEVEL_SUSPECT : LEVEL_DAMAGE, k->w, exam_raw(k->w, start, end),
+              "known-marker", "%s",
+              wanted ? "arguments may hold markup here" : "no place for a marker");
+}
+
 void marker_detect(struct exam *x)
 {
     for (size_t i = 0; i < x->n_views; i++) {
         struct view *w = &x->views[i];
+        struct known k = {.x = x, .w = w};
+        if (w->channel == CHANNEL_args || w->channel == CHANNEL_name)
+            needles_scan(x->judge->rules.token_needles, w->fold.text, found_token, &k);
         if ((w->channel != CHANNEL_content && w->channel != CHANNEL_reasoning) || !w->fold.text.len)
             continue;
         find_half(x, w);

@@ -174,11 +174,21 @@ static bool is_word(int c)
     return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* True if the quote at `at` opens a value in a text of JSON. */
+static bool starts_value(struct span text, size_t at)
+{
+    while (at > 0 && is_blank(byte_at(text, at - 1)))
+        at--;
+    return at > 0 && strchr(":[,", text.data[at - 1]);
+}
+
 /* A closer counts if nothing opened it and it is glued to the text before it or starts a line. */
 static bool is_orphan(const struct search *s, const struct hit *h)
 {
     struct span text = s->w->fold.text;
     int before = h->start ? byte_at(text, h->start - 1) : '\n';
+    if (s->w->channel == CHANNEL_args && before == '"' && starts_value(text, h->start - 1))
+        before = '\n';
     if (is_blank(before) || before == '(' || before == '"' || before == '\'' || before == '`')
         return false;
     char open[64];

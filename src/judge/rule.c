@@ -152,7 +152,7 @@ int rules_load(struct rules *r, const char *more, struct err *err)
     const struct embedded *form = embed_find("schemas/markup.schema.json");
     struct json *root = form ? json_parse((struct span){form->data, form->len}, err) : NULL;
     struct schema *s = root ? schema_new(root, err) : NULL;
-    *r = (struct rules){.needles = needles_new()};
+    *r = (struct rules){.needles = needles_new(), .token_needles = needles_new()};
     int rc = s ? load_all(r, s, more, err)
                : err_set(err, STATUS_TOOL, "the schema of markup rules is not in the program");
     schema_free(s);
@@ -162,6 +162,9 @@ int rules_load(struct rules *r, const char *more, struct err *err)
     needles_build(r->needles);
     if (r->n_tokens)
         qsort(r->tokens, r->n_tokens, sizeof(char *), longest_first);
+    for (size_t i = 0; i < r->n_tokens; i++)
+        needles_add(r->token_needles, span_of(r->tokens[i]), (int)i);
+    needles_build(r->token_needles);
     return 0;
 }
 
@@ -180,6 +183,7 @@ void rules_release(struct rules *r)
     }
     free(r->rules);
     needles_free(r->needles);
+    needles_free(r->token_needles);
     free_texts(r->tokens, r->n_tokens);
     free_texts(r->words, r->n_words);
     *r = (struct rules){0};

@@ -49,7 +49,8 @@ struct rules {
     struct needles *needles; /* tag = index of the rule */
     char **tokens;           /* known markers, folded, longest first */
     size_t n_tokens, tokens_cap;
-    char **words; /* tag names that are recognised with one letter wrong */
+    struct needles *token_needles; /* the same; tag = index in tokens */
+    char **words;                  /* tag names that are recognised with one letter wrong */
     size_t n_words, words_cap;
 };
 
