@@ -449,7 +449,10 @@ void markup_search(struct exam *x, struct view *w)
 {
     if (!w->fold.text.len)
         return;
-    struct search s = {.x = x, .w = w};
+    struct search s; /* not zeroed: room for many hits, where most texts have none */
+    s.x = x;
+    s.w = w;
+    s.n = s.off = 0;
     s.state = mem_zero(x->set->rules->n + 1, sizeof *s.state);
     needles_scan(x->set->rules->needles, w->fold.text, found_needle, &s);
     if (x->set->tool_names)
