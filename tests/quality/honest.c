@@ -23,7 +23,7 @@
 
 struct honest {
     struct bench *b;
-    long bytes, enough, replies, alarms, suspects, skipped;
+    long bytes, enough, replies, alarms, args_alarms, suspects, skipped;
 };
 
 /* A reply would not come in an old encoding, nor with the control bytes of a printer; and a file
@@ -48,19 +48,25 @@ static void show(const char *path, const struct verdict *v, struct span text)
     putchar('\n');
 }
 
+static void count(struct honest *h, const char *path, struct span text, struct verdict *v,
+                  long *alarms)
+{
+    if (v->class == CLASS_LEAK && (*alarms)++ < ALARMS_SHOWN)
+        show(path, v, text);
+    for (size_t i = 0; i < v->n_signs; i++)
+        h->suspects += v->signs[i].level == LEVEL_SUSPECT;
+    verdict_release(v);
+}
+
 static void judge_piece(struct honest *h, const char *path, struct span text)
 {
     struct verdict v = {0};
     bench_text(h->b, text, &v);
+    count(h, path, text, &v, &h->alarms);
+    bench_args(h->b, text, &v);
+    count(h, path, text, &v, &h->args_alarms);
     h->replies++;
     h->bytes += (long)text.len;
-    if (v.class == CLASS_LEAK) {
-        if (h->alarms++ < ALARMS_SHOWN)
-            show(path, &v, text);
-    }
-    for (size_t i = 0; i < v.n_signs; i++)
-        h->suspects += v.signs[i].level == LEVEL_SUSPECT;
-    verdict_release(&v);
 }
 
 /* About REPLY bytes, to the end of a paragraph: answers do not end inside tables. */
@@ -121,5 +127,6 @@ void measure_honest(struct bench *b)
     }
     printf("  %.1f MB in %ld replies; %ld suspects; %ld files are no UTF-8 text\n",
            (double)h.bytes / (1 << 20), h.replies, h.suspects, h.skipped);
-    bench_figure(b, "false alarms", (double)h.alarms, 0, "");
+    bench_figure(b, "false alarms as an answer", (double)h.alarms, 0, "");
+    bench_figure(b, "false alarms as an argument", (double)h.args_alarms, 0, "");
 }

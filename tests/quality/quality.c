@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "expect.h"
+#include "json.h"
 #include "judge.h"
 #include "message.h"
 #include "pattern.h"
@@ -20,7 +21,8 @@ static const struct tool tools[] = {
     {.name = second_name, .parameters = parameters},
 };
 
-void bench_text(const struct bench *b, struct span text, struct verdict *v)
+static void judge_with(const struct bench *b, struct span content, struct span args,
+                       struct verdict *v)
 {
     struct expect e = {
         .tools = tools, .n_tools = 2, .calls_allowed = true, .reasoning_parser = true};
@@ -28,10 +30,28 @@ void bench_text(const struct bench *b, struct span text, struct verdict *v)
     reply_init(&r);
     r.status = 200;
     r.done = r.has_choice = true;
-    strcpy(r.finish, "stop");
-    buf_add(&r.content, text.data, text.len);
+    strcpy(r.finish, args.len ? "tool_calls" : "stop");
+    buf_add(&r.content, content.data, content.len);
+    if (args.len) {
+        struct tool_call *call = reply_add_call(&r);
+        buf_adds(&call->id, "call_1");
+        buf_adds(&call->name, "quay_status");
+        buf_adds(&call->args, "{\"text\": ");
+        json_quote(&call->args, args);
+        buf_adds(&call->args, "}");
+    }
     judge_reply(b->judge, b->tools, &e, &r, v);
     reply_release(&r);
+}
+
+void bench_text(const struct bench *b, struct span text, struct verdict *v)
+{
+    judge_with(b, text, (struct span){NULL, 0}, v);
+}
+
+void bench_args(const struct bench *b, struct span text, struct verdict *v)
+{
+    judge_with(b, (struct span){NULL, 0}, text, v);
 }
 
 bool bench_leaks(const struct bench *b, struct span text)

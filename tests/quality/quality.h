@@ -21,6 +21,9 @@ struct bench {
 /* Judges `text` as the content of a complete answer in which no call was due. */
 void bench_text(const struct bench *b, struct span text, struct verdict *v);
 
+/* The same text as the one argument of a right call. */
+void bench_args(const struct bench *b, struct span text, struct verdict *v);
+
 /* Judges and forgets: true if it is called a leak. */
 bool bench_leaks(const struct bench *b, struct span text);
 
