@@ -234,26 +234,27 @@ JOIN (SELECT DISTINCT config, name FROM temp.report_config) AS c USING (config)
 WHERE judged > 0 AND config IN (SELECT config FROM temp.report_round WHERE bad)
 ORDER BY config, bin
 
--- @many timeline: of the runs with damage, the first six: forty slices of time, what was in flight at
--- most among the requests sent in it, how many were sent, and how many damaged replies ended in it
-WITH chosen AS (
-    SELECT run, max(1, (max(done_us) + 40) / 40) AS width FROM temp.report_round
-    WHERE run IN (SELECT run FROM temp.report_round WHERE bad ORDER BY run LIMIT 100000)
-    GROUP BY run ORDER BY run LIMIT 6
+-- @many timeline: of the runs with damage, the first six: forty slices of time, how many requests were
+-- sent in each and were in flight at its end, and how many damaged replies and errors ended in it
+WITH RECURSIVE number (slice) AS (SELECT 0 UNION ALL SELECT slice + 1 FROM number WHERE slice < 39),
+chosen AS (
+    SELECT run, config, max(1, (max(done_us) + 40) / 40) AS width FROM temp.report_round
+    GROUP BY run HAVING sum(bad) > 0 ORDER BY run LIMIT 6
 ), sent AS (
-    SELECT run, sent_us / width AS slice, count(*) AS requests, max(in_flight) AS in_flight
+    SELECT run, sent_us / width AS slice, count(*) AS requests
     FROM temp.report_round JOIN chosen USING (run) GROUP BY 1, 2
 ), ended AS (
-    SELECT run, done_us / width AS slice, sum(bad) AS corrupted, sum(NOT judged) AS errors
+    SELECT run, done_us / width AS slice, count(*) AS replies, sum(bad) AS corrupted,
+           sum(NOT judged) AS errors
     FROM temp.report_round JOIN chosen USING (run) GROUP BY 1, 2
-), slices AS (
-    SELECT run, slice FROM sent UNION SELECT run, slice FROM ended
 )
-SELECT c.config, c.name, run, slice, slice * width AS from_us, (slice + 1) * width AS to_us,
-       coalesce(requests, 0) AS requests, coalesce(in_flight, 0) AS in_flight,
+SELECT config, (SELECT name FROM temp.report_config AS c WHERE c.run = h.run) AS name, run, slice,
+       slice * width AS from_us, (slice + 1) * width AS to_us, coalesce(requests, 0) AS requests,
+       sum(coalesce(requests, 0) - coalesce(replies, 0)) OVER (PARTITION BY run ORDER BY slice)
+           AS in_flight,
        coalesce(corrupted, 0) AS corrupted, coalesce(errors, 0) AS errors
-FROM slices LEFT JOIN sent USING (run, slice) LEFT JOIN ended USING (run, slice)
-JOIN chosen USING (run) JOIN temp.report_config AS c USING (run)
+FROM chosen AS h CROSS JOIN number LEFT JOIN sent USING (run, slice)
+LEFT JOIN ended USING (run, slice)
 ORDER BY run, slice
 
 -- @many latency: quantiles in microseconds by configuration; none where too few rounds carry them (59

@@ -13,7 +13,7 @@ TXT
 
 build=(ca-certificates cmake gcc git libc6-dev libcjson-dev libcurl4-openssl-dev libevent-dev
        libpcre2-dev libsqlite3-dev ninja-build pkg-config zlib1g-dev)
-test=(clang clang-format jq libclang-rt-14-dev nginx-light openssl procps python3 shellcheck sqlite3)
+test=(chromium clang clang-format jq libclang-rt-14-dev nginx-light openssl procps python3 shellcheck sqlite3)
 
 packages=("${build[@]}")
 case "${1-}" in

@@ -1,11 +1,14 @@
 /* run.c - the main job: starts the load, stores what comes back, and prints a summary that it reads
  * back from the store. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "commands.h"
+#include "digest.h"
+#include "file.h"
 #include "report.h"
 #include "run_options.h"
 #include "run_play.h"
@@ -29,6 +32,25 @@ static int print_summary(struct store *store, long run, const struct run_options
     return rc;
 }
 
+/* The run as JUnit XML, for CI. */
+static int write_junit(struct store *store, long run, const char *file, struct err *err)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%ld", run);
+    const char *operand = number;
+    const struct digest_request request = {.operands = &operand, .n_operands = 1};
+    struct digest d = {0};
+    struct buf out = BUF_INIT;
+    int rc = digest_read(&d, store, &request, err);
+    if (rc == 0)
+        rc = junit_write(&d, &out, err);
+    if (rc == 0)
+        rc = file_write(file, buf_str(&out), out.len, err);
+    buf_release(&out);
+    digest_release(&d);
+    return rc;
+}
+
 static int play(const struct run_setup *s, struct store *store, const char *command,
                 struct err *err)
 {
@@ -38,6 +60,8 @@ static int play(const struct run_setup *s, struct store *store, const char *comm
     struct run_play p = {.setup = s, .store = store, .run = run};
     struct played played;
     if (run_play(&p, &played, err) != 0 || print_summary(store, run, s->options, err) != 0)
+        return -1;
+    if (s->options->junit && write_junit(store, run, s->options->junit, err) != 0)
         return -1;
     return cmd_stopped() ? cmd_stopped() : (int)played.status;
 }

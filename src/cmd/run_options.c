@@ -94,6 +94,8 @@ const struct opt run_option_table[] = {
      "rounds whose request and response bytes are stored"},
     {"output", NULL, 'o', OPT_TEXT, AT(output), NULL, "text", 0, 0, "text|json", NULL,
      "form of the summary"},
+    {"junit", NULL, 0, OPT_TEXT, AT(junit), "FILE", NULL, 0, 0, NULL, NULL,
+     "write the run as JUnit XML, too: a test case per session"},
     {"dry-run", NULL, 0, OPT_BOOL, AT(dry_run), NULL, "no", 0, 0, NULL, NULL,
      "print the first request and send nothing"},
     {"quiet", NULL, 'q', OPT_BOOL, AT(quiet), NULL, "no", 0, 0, NULL, NULL, "no progress line"},

@@ -20,7 +20,7 @@ struct run_options {
     const char *on_damage, *keep, *rules;
     bool strict;
     /* the run's name and place */
-    const char *label, *db, *output;
+    const char *label, *db, *output, *junit;
     struct opt_list tags;
     /* verdict */
     double fail_over, max_errors, p0, p1, test_error, certify;

@@ -122,12 +122,19 @@ void chart_bins(struct buf *out, const struct section *s, const char *bin_head, 
 
 #define SLICES 40 /* of a run, as report.sql cuts it */
 
-static void timeline_labels(struct buf *out, double width_us)
+static void timeline_labels(struct buf *out, double whole_us)
 {
-    for (int i = 0; i <= 40; i += 10) {
-        buf_addf(out, "<text class=\"tick\" x=\"%.2f%%\" y=\"%d\" text-anchor=\"%s\">",
-                 i * 100.0 / SLICES, TOP + HEIGHT / 2 + 15, i ? "middle" : "start");
-        plot_label(out, width_us * i, PLOT_TIME);
+    const struct axis round = axis_linear(whole_us);
+    double ticks[AXIS_MAX_TICKS];
+    size_t n = axis_ticks(&round, ticks);
+    for (size_t i = 0; i < n && ticks[i] <= whole_us; i++) {
+        double x = 100 * ticks[i] / whole_us;
+        buf_addf(out, "<text class=\"tick\" x=\"%.2f%%\" y=\"%d\" text-anchor=\"%s\">", x,
+                 TOP + HEIGHT / 2 + 15,
+                 x > 95 ? "end"
+                 : i    ? "middle"
+                        : "start");
+        plot_label(out, ticks[i], PLOT_TIME);
         buf_adds(out, "</text>");
     }
 }
@@ -158,8 +165,7 @@ static void timeline_panel(struct buf *out, const struct section *s, size_t from
             buf_addf(out, "<circle class=\"mark bad\" cx=\"%.2f%%\" cy=\"%.1f\" r=\"2.8\"/>",
                      x + 50.0 / SLICES, TOP + HEIGHT / 2.0 - 5 - 6 * (double)k);
     }
-    double width = figures_double(s, from, "to_us") - figures_double(s, from, "from_us");
-    timeline_labels(out, width);
+    timeline_labels(out, figures_double(s, to - 1, "to_us"));
     buf_adds(out, "</svg></div>\n");
 }
 
@@ -182,7 +188,8 @@ void chart_timeline(struct buf *out, const struct section *s)
         timeline_panel(out, s, from, to);
     }
     buf_adds(out,
-             "</div><figcaption>Grey: requests in flight; red: damaged replies, each where it "
+             "</div><figcaption>Grey: requests in flight at the end of a slice of time; red: "
+             "damaged replies, each where it "
              "ended (nine at most in a slice). The first six runs with damage.</figcaption>\n");
     html_figures(out, s, columns, N(columns));
     buf_adds(out, "</figure>\n");

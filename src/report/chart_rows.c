@@ -146,6 +146,7 @@ static void latency_row(struct buf *out, const struct section *s, size_t i, cons
     double x50 = plot_x(axis, figures_double(s, i, "p50_us"));
     double x99 = plot_x(axis, figures_double(s, i, "p99_us"));
     struct buf figure = BUF_INIT;
+    buf_adds(&figure, "p50 ");
     text_duration(&figure, figures_double(s, i, "p50_us"));
     if (!isnan(p95)) {
         buf_adds(&figure, ", p95 ");

@@ -12,8 +12,10 @@ void plot_label(struct buf *out, double value, enum plot_unit unit)
 {
     if (unit == PLOT_PERCENT)
         buf_addf(out, "%.3g%%", value * 100);
+    else if (!(value > 0))
+        buf_addc(out, '0');
     else if (value < 1e3)
-        buf_addf(out, "%.3g µs", value);
+        buf_addf(out, "%.3g us", value);
     else if (value < 1e6)
         buf_addf(out, "%.3g ms", value / 1e3);
     else
@@ -52,11 +54,10 @@ void plot_row_axis(struct buf *out, const struct axis *a, enum plot_unit unit)
     buf_adds(out, "<div class=\"row axis\"><div class=\"name\"></div><svg class=\"strip\" "
                   "height=\"18\" aria-hidden=\"true\">");
     for (size_t i = 0; i < n; i++) {
-        const char *anchor = i == 0 ? "start" : i + 1 == n ? "end" : "middle";
         /* On a narrow screen every other label would touch its neighbour. */
         const char *class = i % 2 && i + 1 < n ? "tick spare" : "tick";
-        buf_addf(out, "<text class=\"%s\" x=\"%.2f%%\" y=\"12\" text-anchor=\"%s\">", class,
-                 plot_x(a, ticks[i]), anchor);
+        buf_addf(out, "<text class=\"%s\" x=\"%.2f%%\" y=\"12\" text-anchor=\"middle\">", class,
+                 plot_x(a, ticks[i]));
         plot_label(out, ticks[i], unit);
         buf_adds(out, "</text>");
     }
