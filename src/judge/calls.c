@@ -91,8 +91,8 @@ void call_json_detect(struct exam *x)
         long at = json_check(args);
         if (at == -1) {
             if (!x->args[i])
-                exam_sign(x, REASON_call_json, LEVEL_DAMAGE, w, args, "args-object",
-                          "the arguments are %s", json_kind(args));
+                exam_sign(x, (struct charge){REASON_call_json, LEVEL_DAMAGE, "args-object"}, w,
+                          args, "the arguments are %s", json_kind(args));
             continue;
         }
         if (may_lack_end(x, i) && is_broken_end(args, at)) {
@@ -100,8 +100,8 @@ void call_json_detect(struct exam *x)
             continue;
         }
         size_t from = (size_t)at < args.len ? (size_t)at : args.len;
-        exam_sign(x, REASON_call_json, LEVEL_DAMAGE, w,
-                  (struct span){args.data + from, args.len - from}, "args-json", "%s at byte %ld",
+        exam_sign(x, (struct charge){REASON_call_json, LEVEL_DAMAGE, "args-json"}, w,
+                  (struct span){args.data + from, args.len - from}, "%s at byte %ld",
                   fault_at(args, at), at);
     }
 }
@@ -125,8 +125,8 @@ void call_name_detect(struct exam *x)
             exam_note(x, REASON_call_name, CHANNEL_name, (int)i, "name-empty",
                       "the call has no name");
         else if (x->tools && x->tools->n && tool_index(x, w->raw) < 0)
-            exam_sign(x, REASON_call_name, LEVEL_DAMAGE, w, w->raw, "name-unknown", "%s",
-                      is_doubled(x, w->raw) ? "an offered name twice over" : "never offered");
+            exam_sign(x, (struct charge){REASON_call_name, LEVEL_DAMAGE, "name-unknown"}, w, w->raw,
+                      "%s", is_doubled(x, w->raw) ? "an offered name twice over" : "never offered");
     }
 }
 
@@ -172,8 +172,8 @@ void call_schema_detect(struct exam *x)
         }
         struct err err = {0};
         if (x->tools->schemas[tool] && schema_check(x->tools->schemas[tool], x->args[i], &err) < 0)
-            exam_sign(x, REASON_call_schema, LEVEL_DAMAGE, w, w->raw, "args-schema", "%s",
-                      err.text);
+            exam_sign(x, (struct charge){REASON_call_schema, LEVEL_DAMAGE, "args-schema"}, w,
+                      w->raw, "%s", err.text);
     }
 }
 

@@ -89,20 +89,19 @@ static struct sign *new_sign(struct exam *x)
     return s;
 }
 
-struct sign *exam_sign(struct exam *x, enum reason reason, enum sign_level level,
-                       const struct view *w, struct span where, const char *rule,
-                       const char *format, ...)
+struct sign *exam_sign(struct exam *x, struct charge charge, const struct view *w,
+                       struct span where, const char *format, ...)
 {
     struct sign *s = new_sign(x);
     if (!s)
         return NULL;
-    s->reason = reason;
-    s->level = level;
+    s->reason = charge.reason;
+    s->level = charge.level;
     s->channel = w->channel;
     s->call = w->call;
     s->offset = where.data ? (size_t)(where.data - w->raw.data) : 0;
     s->len = where.len;
-    snprintf(s->rule, sizeof s->rule, "%s", rule);
+    snprintf(s->rule, sizeof s->rule, "%s", charge.rule);
     va_list args;
     va_start(args, format);
     vsnprintf(s->note, sizeof s->note, format, args);

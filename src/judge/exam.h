@@ -71,11 +71,18 @@ bool exam_unfinished(const struct exam *x);
 /* The view's zones, read on first use. */
 const struct zones *exam_zones(struct view *w);
 
+/* What a sign says besides the place. */
+struct charge {
+    enum reason reason;
+    enum sign_level level;
+    const char *rule;
+};
+
 /* Adds a sign at `where`, a part of the view's raw text. Returns it, so that owners can be filled
  * in, or NULL if there are too many. */
-struct sign *exam_sign(struct exam *x, enum reason reason, enum sign_level level,
-                       const struct view *w, struct span where, const char *rule,
-                       const char *format, ...) __attribute__((format(printf, 7, 8)));
+struct sign *exam_sign(struct exam *x, struct charge charge, const struct view *w,
+                       struct span where, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* The same for what has no text: a channel and a call (-1 = none). */
 struct sign *exam_note(struct exam *x, enum reason reason, enum channel channel, int call,

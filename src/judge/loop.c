@@ -75,8 +75,8 @@ static void check_text(struct exam *x, struct view *w)
     if (!args && n < FENCE_BYTES_MAX && !x->capped &&
         exam_zones(w)->of[fold_at(&w->fold, s.len - n)] == ZONE_FENCE)
         level = LEVEL_SUSPECT;
-    exam_sign(x, REASON_loop, level, w, where, "loop", "a unit of %zu bytes, %zu times", unit,
-              n / unit);
+    exam_sign(x, (struct charge){REASON_loop, level, "loop"}, w, where,
+              "a unit of %zu bytes, %zu times", unit, n / unit);
 }
 
 void loop_detect(struct exam *x)

@@ -106,7 +106,8 @@ static void find_half(struct exam *x, struct view *w)
     enum sign_level level = level_at(x, w, at, &why);
     if (exam_unfinished(x) && exam_zones(w)->of[at] == ZONE_PROSE)
         x->open_call = true;
-    exam_sign(x, reason_in(w), level, w, exam_raw(w, at, at + len), "half-marker", "%s", why);
+    exam_sign(x, (struct charge){reason_in(w), level, "half-marker"}, w, exam_raw(w, at, at + len),
+              "%s", why);
 }
 
 /* Longest proper end of any known marker that starts the text; 0 = none. */
@@ -139,11 +140,11 @@ static void find_tail(struct exam *x, struct view *w)
 {
     size_t len = tail_length(&x->judge->rules, w->fold.text);
     if (len && x->e->prompt_mentions_markup)
-        exam_sign(x, reason_in(w), LEVEL_SUSPECT, w, exam_raw(w, 0, len), "marker-tail",
-                  "the prompt speaks of markup");
+        exam_sign(x, (struct charge){reason_in(w), LEVEL_SUSPECT, "marker-tail"}, w,
+                  exam_raw(w, 0, len), "the prompt speaks of markup");
     else if (len)
-        exam_sign(x, reason_in(w), LEVEL_DAMAGE, w, exam_raw(w, 0, len), "marker-tail",
-                  "the text begins with the end of a marker");
+        exam_sign(x, (struct charge){reason_in(w), LEVEL_DAMAGE, "marker-tail"}, w,
+                  exam_raw(w, 0, len), "the text begins with the end of a marker");
 }
 
 /* True if one letter added, lost, changed, or two neighbours swapped make `a` of `b`. */
@@ -228,8 +229,8 @@ static void find_misspelt(struct exam *x, struct view *w)
             level = LEVEL_SUSPECT;
         why = level == LEVEL_DAMAGE ? "one letter from" : "shown or cut, one letter from";
         found++;
-        exam_sign(x, reason_in(w), level, w, exam_raw(w, start, name + len), "misspelt-tag",
-                  "%s '%s'", why, word);
+        exam_sign(x, (struct charge){reason_in(w), level, "misspelt-tag"}, w,
+                  exam_raw(w, start, name + len), "%s '%s'", why, word);
     }
 }
 
@@ -273,9 +274,10 @@ static void found_token(void *arg, int tag, size_t start, size_t end)
         return;
     k->found++;
     bool wanted = !name && k->x->e->args_may_contain_markup;
-    exam_sign(k->x, name ? REASON_markup_name : REASON_markup_args,
-              wanted ? LEVEL_SUSPECT : LEVEL_DAMAGE, k->w, exam_raw(k->w, start, end),
-              "known-marker", "%s",
+    exam_sign(k->x,
+              (struct charge){name ? REASON_markup_name : REASON_markup_args,
+                              wanted ? LEVEL_SUSPECT : LEVEL_DAMAGE, "known-marker"},
+              k->w, exam_raw(k->w, start, end), "%s",
               wanted ? "arguments may hold markup here" : "no place for a marker");
 }
 

@@ -60,8 +60,8 @@ static void check_scripts(struct exam *x, const struct view *w, uint64_t allowed
     }
     if (!seen || (!x->e->lang_strict && n_scripts < SCRIPTS_MANY))
         return;
-    exam_sign(x, REASON_soup, LEVEL_DAMAGE, w,
-              (struct span){w->raw.data + first, first_end - first}, "script",
+    exam_sign(x, (struct charge){REASON_soup, LEVEL_DAMAGE, "script"}, w,
+              (struct span){w->raw.data + first, first_end - first},
               "%zu letters of %zu scripts outside of '%s', first %s", n_letters, n_scripts,
               x->e->lang, script_name(stray));
 }
@@ -95,8 +95,8 @@ void control_detect(struct exam *x)
                 n++;
             }
         if (n)
-            exam_sign(x, REASON_soup, LEVEL_DAMAGE, w, (struct span){w->raw.data + first, 1},
-                      "control-byte", "%zu control bytes, first 0x%02x", n,
+            exam_sign(x, (struct charge){REASON_soup, LEVEL_DAMAGE, "control-byte"}, w,
+                      (struct span){w->raw.data + first, 1}, "%zu control bytes, first 0x%02x", n,
                       (unsigned char)w->raw.data[first]);
     }
 }
@@ -133,7 +133,7 @@ static void check_utf8(struct exam *x, struct view *w)
             level = LEVEL_SUSPECT;
             why = "shown in code or quotes";
         }
-        exam_sign(x, REASON_utf8, level, w, where, "utf8", "%s", why);
+        exam_sign(x, (struct charge){REASON_utf8, level, "utf8"}, w, where, "%s", why);
         if (level == LEVEL_DAMAGE)
             return;
     }

@@ -157,14 +157,14 @@ void answer_detect(struct exam *x)
         return;
     }
     if (holds(got, want) && got.len <= want.len + SENTENCE_MAX)
-        exam_sign(x, REASON_value, LEVEL_SUSPECT, w, got, "answer-in-sentence",
+        exam_sign(x, (struct charge){REASON_value, LEVEL_SUSPECT, "answer-in-sentence"}, w, got,
                   "the right answer, in a sentence");
     else if (holds(got, want))
-        exam_sign(x, REASON_value, LEVEL_DAMAGE, w, got, "answer-in-runaway",
+        exam_sign(x, (struct charge){REASON_value, LEVEL_DAMAGE, "answer-in-runaway"}, w, got,
                   "the right answer is only a part of this");
     else
-        exam_sign(x, REASON_value, LEVEL_DAMAGE, w, got, "answer", "wanted '%.100s', got '%.60s'",
-                  x->e->final_text, buf_str(&x->r->content));
+        exam_sign(x, (struct charge){REASON_value, LEVEL_DAMAGE, "answer"}, w, got,
+                  "wanted '%.100s', got '%.60s'", x->e->final_text, buf_str(&x->r->content));
 }
 
 static void check_listed(struct exam *x, const struct view *w)
@@ -174,8 +174,9 @@ static void check_listed(struct exam *x, const struct view *w)
         if (!canary.len || !holds(w->raw, canary))
             continue;
         long at = span_find(w->raw, canary, 0);
-        exam_sign(x, REASON_foreign, LEVEL_DAMAGE, w, (struct span){w->raw.data + at, canary.len},
-                  "foreign-canary", "'%.100s' belongs to another session", canary.data);
+        exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-canary"}, w,
+                  (struct span){w->raw.data + at, canary.len},
+                  "'%.100s' belongs to another session", canary.data);
     }
 }
 
@@ -191,9 +192,10 @@ static void check_tokens(struct exam *x, const struct view *w)
         if (owner.session == x->e->session ||
             (x->e->n_sessions > 0 && owner.session > x->e->n_sessions) || owner.session < 1)
             continue;
-        struct sign *s = exam_sign(x, REASON_foreign, LEVEL_DAMAGE, w,
-                                   (struct span){w->raw.data + at, TOKEN_LEN}, "foreign-token",
-                                   "token of session %ld, slot %d", owner.session, owner.slot);
+        struct sign *s =
+            exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-token"}, w,
+                      (struct span){w->raw.data + at, TOKEN_LEN}, "token of session %ld, slot %d",
+                      owner.session, owner.slot);
         if (s) {
             s->owner_session = owner.session;
             s->owner_slot = owner.slot;

@@ -4,13 +4,16 @@
 #include "judge.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "casefile.h"
 #include "check.h"
+#include "expect.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "reply.h"
 #include "rng.h"
 
 static struct judge *judge;
@@ -217,6 +220,96 @@ static void test_any_bytes(void)
     buf_release(&text);
 }
 
+static enum verdict_class class_of(const struct judge *j, const char *content)
+{
+    struct expect e = {.calls_allowed = true};
+    struct reply r;
+    struct verdict v = {0};
+    reply_init(&r);
+    r.status = 200;
+    r.done = r.has_choice = true;
+    strcpy(r.finish, "stop");
+    buf_adds(&r.content, content);
+    judge_reply(j, NULL, &e, &r, &v);
+    enum verdict_class class = v.class;
+    verdict_release(&v);
+    reply_release(&r);
+    return class;
+}
+
+/* What is shown or mentioned is stored and not counted, unless asked for. */
+static void test_strict(void)
+{
+    struct judge_options o = {.strict = true};
+    struct err err = {0};
+    struct judge *strict = judge_new(&o, &err);
+    CHECK_STR(err.text, "");
+    static const char *const shown[] = {"It writes `<|tool_call_begin|>` first.",
+                                        "The token <|im_end|> ends a turn.",
+                                        "> <tool_call>{\"name\": 1}\n\nwas quoted."};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        CHECK_INT(class_of(judge, shown[i]), CLASS_OK);
+        CHECK_INT(class_of(strict, shown[i]), CLASS_LEAK);
+    }
+    CHECK_INT(class_of(strict, "It rains."), CLASS_OK);
+    CHECK_INT(judge_self_check(strict, &err), 0);
+    judge_free(strict);
+}
+
+/* The form that the offline command prints. */
+static void test_written(void)
+{
+    struct expect e = {.calls_allowed = true};
+    struct reply r;
+    struct verdict v = {0};
+    struct buf out = BUF_INIT;
+    struct jsonw w = {.out = &out};
+    reply_init(&r);
+    r.status = 200;
+    r.done = r.has_choice = true;
+    strcpy(r.finish, "stop");
+    buf_adds(&r.content, "A \xEF\xBD\x9C bar.<\xEF\xBD\x9Ctool\xE2\x96\x81sep\xEF\xBD\x9C>");
+    judge_reply(judge, NULL, &e, &r, &v);
+    jsonw_object(&w);
+    verdict_write(&v, false, &w);
+    jsonw_end_object(&w);
+    CHECK_STR(buf_str(&out), "{\"class\":\"leak\",\"reason\":\"leak.markup\",\"signs\":[{"
+                             "\"reason\":\"leak.markup\",\"level\":\"damage\",\"channel\":"
+                             "\"content\",\"offset\":10,\"length\":18}],\"quirks\":[]}");
+    buf_clear(&out);
+    w = (struct jsonw){.out = &out};
+    jsonw_object(&w);
+    verdict_write(&v, true, &w);
+    jsonw_end_object(&w);
+    CHECK(strstr(buf_str(&out), "\"rule\":\"bar-tool\"") != NULL);
+    buf_release(&out);
+    verdict_release(&v);
+    reply_release(&r);
+}
+
+static void *judge_many(void *arg)
+{
+    long right = 0;
+    (void)arg;
+    for (int i = 0; i < 300; i++) {
+        right += class_of(judge, "Fine.<|tool_call_end|>") == CLASS_LEAK;
+        right += class_of(judge, "The quay is open, the crane is idle.") == CLASS_OK;
+    }
+    return (void *)right;
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, judge_many, NULL);
+    for (int i = 0; i < 4; i++) {
+        void *right;
+        pthread_join(threads[i], &right);
+        CHECK_INT((long)right, 600);
+    }
+}
+
 int main(void)
 {
     struct judge_options options = {0};
@@ -230,6 +323,9 @@ int main(void)
     test_self_check();
     test_bad_rules();
     test_any_bytes();
+    test_strict();
+    test_written();
+    test_threads();
     judge_free(judge);
     return check_end();
 }
