@@ -54,8 +54,8 @@ int cells_add_all(struct planfile *p, struct err *err)
         total *= p->factors[i].n_levels;
         if (total > PLANFILE_MAX_CELLS)
             return err_set(err, STATUS_USAGE,
-                           "the full matrix has more than %d cells; take \"one-at-a-time\", or "
-                           "`toolstorm isolate`",
+                           "the full matrix has more than %d cells; \"cells\": \"one-at-a-time\" has "
+                           "fewer, and is all that isolate needs",
                            PLANFILE_MAX_CELLS);
     }
     p->n_cells = 0;
