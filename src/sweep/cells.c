@@ -53,10 +53,11 @@ int cells_add_all(struct planfile *p, struct err *err)
     for (size_t i = 0; i < p->n_factors; i++) {
         total *= p->factors[i].n_levels;
         if (total > PLANFILE_MAX_CELLS)
-            return err_set(err, STATUS_USAGE,
-                           "the full matrix has more than %d cells; \"cells\": \"one-at-a-time\" has "
-                           "fewer, and is all that isolate needs",
-                           PLANFILE_MAX_CELLS);
+            return err_set(
+                err, STATUS_USAGE,
+                "the full matrix has more than %d cells; \"cells\": \"one-at-a-time\" has "
+                "fewer, and is all that isolate needs",
+                PLANFILE_MAX_CELLS);
     }
     p->n_cells = 0;
     for (size_t n = 0; n < total; n++) {
