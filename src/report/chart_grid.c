@@ -87,7 +87,8 @@ static void bins_panel(struct buf *out, const struct panel *p)
         size_t every = n > 16 ? 4 : n > 8 ? 2 : 1;
         if ((i - p->from) % every == 0) {
             buf_addf(out, "<text class=\"%s\" x=\"%.2f%%\" y=\"%d\" text-anchor=\"middle\">",
-                     (i - p->from) / every % 2 ? "tick spare" : "tick", x, TOP + HEIGHT + 15);
+                     n > 5 && (i - p->from) / every % 2 ? "tick spare" : "tick", x,
+                     TOP + HEIGHT + 15);
             html_text(out, figures_text(p->s, i, "bin_text"));
             buf_adds(out, "</text>");
         }

@@ -239,7 +239,7 @@ static int sessions(const struct digest *d, struct buf *out, struct err *err)
     heading(out, "sessions", "Damaged sessions");
     buf_adds(out,
              "<p>Each opens to what was said, with the damage marked; the first of each reason "
-             "stand in front.</p>\n");
+             "stands in front.</p>\n");
     size_t shown = 0;
     for (; shown < s->n_rows && (long)shown < d->request->transcripts && out->len < MAX_PAGE;
          shown++)
