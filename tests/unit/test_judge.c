@@ -256,6 +256,40 @@ static void test_strict(void)
     judge_free(strict);
 }
 
+static enum reason reason_with_args(const char *args, const char *wanted)
+{
+    struct expect_literal literal = {"id", wanted};
+    struct expect_call call = {NULL, &literal, 1};
+    struct expect e = {.calls_allowed = true, .call_due = true, .calls = &call, .n_calls = 1};
+    struct reply r;
+    struct verdict v = {0};
+    reply_init(&r);
+    r.status = 200;
+    r.done = r.has_choice = true;
+    strcpy(r.finish, "tool_calls");
+    struct tool_call *c = reply_add_call(&r);
+    buf_adds(&c->id, "c1");
+    buf_adds(&c->name, "go");
+    buf_adds(&c->args, args);
+    judge_reply(judge, NULL, &e, &r, &v);
+    enum reason reason = v.reason;
+    verdict_release(&v);
+    reply_release(&r);
+    return reason;
+}
+
+/* Numbers beyond what a double holds, and keys that come twice. */
+static void test_literals(void)
+{
+    CHECK_INT(reason_with_args("{\"id\":90071992547409933}", "90071992547409933"), REASON_done);
+    CHECK_INT(reason_with_args("{\"id\":90071992547409931}", "90071992547409933"), REASON_value);
+    CHECK_INT(reason_with_args("{\"id\":7.0}", "7"), REASON_done);
+    CHECK_INT(reason_with_args("{\"id\":7,\"id\":7}", "7"), REASON_done);
+    CHECK_INT(reason_with_args("{\"id\":7,\"id\":8}", "7"), REASON_value);
+    CHECK_INT(reason_with_args("{\"id\":\"a\\u0000b\"}", "\"a\\u0000b\""), REASON_done);
+    CHECK_INT(reason_with_args("{\"id\":\"a\\u0000c\"}", "\"a\\u0000b\""), REASON_value);
+}
+
 /* The form that the offline command prints. */
 static void test_written(void)
 {
@@ -325,6 +359,7 @@ int main(void)
     test_any_bytes();
     test_strict();
     test_written();
+    test_literals();
     test_threads();
     judge_free(judge);
     return check_end();
