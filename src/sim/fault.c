@@ -207,14 +207,13 @@ static int read_head(struct rule *r, char *head, struct err *err)
 static int read_rule(struct rule *r, const char *text, struct err *err)
 {
     *r = (struct rule){.text = mem_str(text), .rate = 1};
-    char *copy = mem_str(text), *conditions = strchr(copy, '@'), *rest = conditions;
+    char *copy = mem_str(text), *conditions = strchr(copy, '@');
     if (conditions)
         *conditions++ = '\0';
     int rc = read_head(r, copy, err);
     if (rc == 0 && conditions && !*conditions)
         rc = err_set(err, STATUS_USAGE, "fault '%s': nothing behind '@'", text);
-    rest = conditions;
-    for (char *c; rc == 0 && rest && (c = strtok_r(rest, ",", &rest));)
+    for (char *c, *rest = conditions; rc == 0 && rest && (c = strtok_r(rest, ",", &rest));)
         if (!read_condition(c, r))
             rc = err_set(err, STATUS_USAGE,
                          "fault '%s': bad condition '%s'; known: inflight, round, request, session "

@@ -354,12 +354,17 @@ static int check_visit(const struct visit *v, const struct entry *ledger, size_t
     return entries;
 }
 
-static void set_limits(struct client *c)
+/* Time limits only where they are what shows the damage: a busy machine passes them, too. */
+static void set_limits(struct client *c, const char *rule)
 {
-    c->ep.ttft_timeout_us = c->ep.idle_timeout_us = 600000;
-    c->ep.timeout_us = 1500000;
-    c->ep.caps.line = 1 << 20;
-    c->ep.caps.reply = 2 << 20;
+    if (strcmp(rule, "error.too_large") == 0) {
+        c->ep.caps.line = 1 << 20;
+        c->ep.caps.reply = 2 << 20;
+    }
+    if (strcmp(rule, "error.stall") != 0 && strcmp(rule, "error.timeout") != 0)
+        return;
+    c->ep.ttft_timeout_us = c->ep.idle_timeout_us = 1000000;
+    c->ep.timeout_us = 2000000;
 }
 
 /* `rule` alone, over some sessions at once; each is hit once, if `expected`. */
@@ -370,7 +375,7 @@ static void check_rule(const char *rule, const struct scenario *sc, bool stream,
         .seed = 4, .faults = &rule, .n_faults = 1, .tokens_per_chunk = 3, .split = 40});
     struct client c;
     client_open(&c, s);
-    set_limits(&c);
+    set_limits(&c, rule);
     struct visit *visits[N];
     for (int i = 0; i < N; i++)
         visits[i] = visit_start(

@@ -72,8 +72,8 @@ static int check_visit(const struct court *c, const struct visit *v, const struc
 
 static void set_limits(struct client *c)
 {
-    c->ep.ttft_timeout_us = c->ep.idle_timeout_us = 600000;
-    c->ep.timeout_us = 1500000;
+    c->ep.ttft_timeout_us = c->ep.idle_timeout_us = 1000000;
+    c->ep.timeout_us = 2000000;
     c->ep.caps.line = 1 << 20;
     c->ep.caps.reply = 2 << 20;
 }
