@@ -27,7 +27,7 @@ static void heading(struct buf *out, const char *id, const char *text)
 
 static void head(struct buf *out)
 {
-    const struct embedded *css = embed_find("assets/report.css");
+    const struct embedded *css = embed_find("reports/report.css");
     buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
