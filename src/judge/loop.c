@@ -36,8 +36,8 @@ static bool all_of(struct span s, const char *set)
     return true;
 }
 
-/* Bytes at the end of `s` that repeat a unit; 0 = no loop. Arguments need twice as much: data may
- * repeat honestly. */
+/* Bytes at the end of `s` that repeat a unit; 0 = no loop. Well-formed arguments need `factor`
+ * times as much: data may repeat honestly. */
 static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
 {
     size_t best = 0;
@@ -67,7 +67,8 @@ static void check_text(struct exam *x, struct view *w)
     bool args = w->channel == CHANNEL_args;
     while (args && s.len && strchr("\"}] \n", s.data[s.len - 1]))
         s.len--;
-    size_t unit = 0, n = loop_bytes(s, args ? 2 : 1, &unit);
+    bool data = args && x->args[w->call]; /* well-formed: it may be meant */
+    size_t unit = 0, n = loop_bytes(s, data ? 2 : 1, &unit);
     if (!n)
         return;
     struct span where = {s.data + s.len - n, n};

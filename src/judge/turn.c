@@ -80,7 +80,7 @@ void no_tool_detect(struct exam *x)
                              : "max_tokens was reached before the end");
     else if (!r->n_calls && says_tool_calls(r))
         missing(x, REASON_finish_lie, "finish-lie", "the finish reason says tool_calls");
-    else if (!r->n_calls && e->call_due)
+    else if (!r->n_calls && (e->call_due || e->choice == CHOICE_REQUIRED))
         check_missing_call(x);
     else if (!r->n_calls && !visible && (e->final_text || is_swallowed(x)))
         check_missing_call(x);
