@@ -38,6 +38,24 @@ static void first_model(struct span body, char **model)
     json_free(v);
 }
 
+int probe_model(const struct endpoint *ep, char **model, int *status, struct err *err)
+{
+    struct buf body = BUF_INIT;
+    char why[160] = "";
+    char *url = endpoint_route(ep, "/models");
+    int rc = 0;
+    *status = http_get(ep, url, PROBE_TIMEOUT_US, &body, why);
+    if (*status == 0)
+        rc = err_set(err, STATUS_ENDPOINT, "cannot reach endpoint '%s': %s", ep->host, why);
+    else if (*status == 401 || *status == 403)
+        rc = refused(ep, *status, buf_span(&body), err);
+    else if (*status == 200)
+        first_model(buf_span(&body), model);
+    free(url);
+    buf_release(&body);
+    return rc;
+}
+
 static int probe_route(const struct endpoint *ep, const char *route, struct jsonw *w, char **model,
                        struct err *err)
 {

@@ -15,6 +15,10 @@ struct endpoint;
  * the API key is refused. */
 int probe_facts(const struct endpoint *ep, struct buf *facts, char **model, struct err *err);
 
+/* The first step of that alone: *model as above, *status the HTTP status of /models, 0 if there was
+ * no answer. */
+int probe_model(const struct endpoint *ep, char **model, int *status, struct err *err);
+
 /* One tiny completion, so that a wrong path, model or key shows before the load does. `stop`, which
  * may be NULL, is asked while waiting: true gives up. Error: status 3 with the server's own words.
  */

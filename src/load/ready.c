@@ -23,8 +23,9 @@
 #include "trial.h"
 
 #define GET_LIMIT_US    5000000
-#define PAUSE_US        50000 /* how often `stop` is asked between two tries */
-#define CALL_MAX_TOKENS 2048  /* room for a model that thinks first */
+#define LEAST_US        1000000 /* of a request, even when the time is over: a reason is worth it */
+#define PAUSE_US        50000   /* how often `stop` is asked between two tries */
+#define CALL_MAX_TOKENS 2048    /* room for a model that thinks first */
 #define CALL_SCENARIO   "chain"
 #define SEED            1
 
@@ -54,22 +55,23 @@ static int64_t left_us(const struct ready *w)
     return left > 0 ? left : 0;
 }
 
+/* For the next request: the endpoint's limit, or what is left. */
+static int64_t request_limit_us(const struct ready *w)
+{
+    int64_t left = left_us(w) > LEAST_US ? left_us(w) : LEAST_US;
+    int64_t limit = w->request->endpoint->timeout_us;
+    return limit && limit < left ? limit : left;
+}
+
 static bool stopped(const struct ready *w)
 {
     return w->request->stop && w->request->stop();
 }
 
-static enum step wait_for(struct ready *w, enum step step, const char *route, int status)
-{
-    err_set(&w->last, STATUS_ENDPOINT, "endpoint '%s' answers HTTP %d on %s", w->endpoint.host,
-            status, route[0] == '^' ? route + 1 : route);
-    return step;
-}
-
 /* An answer that says nothing about health: no such route, or none for us. */
 static bool is_silent(int status)
 {
-    return status == 403 || status == 404 || status == 405 || status == 501;
+    return status == 401 || status == 403 || status == 404 || status == 405 || status == 501;
 }
 
 static enum step check_health(struct ready *w)
@@ -80,17 +82,18 @@ static enum step check_health(struct ready *w)
         const char *route = health_routes[i];
         struct buf body = BUF_INIT;
         char *url = endpoint_route(&w->endpoint, route);
-        int64_t limit_us = left_us(w) < GET_LIMIT_US ? left_us(w) : GET_LIMIT_US;
+        int64_t limit_us = request_limit_us(w) < GET_LIMIT_US ? request_limit_us(w) : GET_LIMIT_US;
         int status = http_get(&w->endpoint, url, limit_us, &body, why);
         free(url);
         buf_release(&body);
         if (status >= 200 && status < 300)
             return STEP_READY;
-        if (status == 401 && strcmp(route, "/models") == 0)
-            return wait_for(w, STEP_HOPELESS, route, status);
         answered = answered || status;
-        if (status && status != 401 && !is_silent(status))
-            return wait_for(w, STEP_WAIT, route, status);
+        if (status && !is_silent(status)) {
+            err_set(&w->last, STATUS_ENDPOINT, "endpoint '%s' answers HTTP %d on %s",
+                    w->endpoint.host, status, route + (route[0] == '^'));
+            return STEP_WAIT;
+        }
         if (!status && i > 0 && !answered)
             break;
     }
@@ -100,17 +103,20 @@ static enum step check_health(struct ready *w)
     return STEP_WAIT;
 }
 
+/* Asked even when the model is known: a refused key will be refused for ever. */
 static enum step check_model(struct ready *w)
 {
+    int status;
+    int rc = probe_model(&w->endpoint, &w->model, &status, &w->last);
+    if (status == 401)
+        return STEP_HOPELESS;
+    if (rc != 0)
+        return STEP_WAIT;
     if (w->model)
         return STEP_READY;
-    struct buf facts = BUF_INIT;
-    int rc = probe_facts(&w->endpoint, &facts, &w->model, &w->last);
-    buf_release(&facts);
-    if (rc == 0 && !w->model)
-        rc = err_set(&w->last, STATUS_ENDPOINT,
-                     "endpoint '%s' lists no models; name one with --model", w->endpoint.host);
-    return rc == 0 ? STEP_READY : STEP_WAIT;
+    err_set(&w->last, STATUS_ENDPOINT, "endpoint '%s' lists no models; name one with --model",
+            w->endpoint.host);
+    return STEP_WAIT;
 }
 
 static enum step check_completion(struct ready *w)
@@ -193,8 +199,7 @@ static enum step try_all(struct ready *w)
     w->last = (struct err){0};
     w->tries++;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        int64_t left = left_us(w), limit = w->request->endpoint->timeout_us;
-        w->endpoint.timeout_us = limit && limit < left ? limit : left > 0 ? left : 1;
+        w->endpoint.timeout_us = request_limit_us(w);
         enum step step = steps[i](w);
         if (step != STEP_READY)
             return step;
