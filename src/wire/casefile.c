@@ -21,6 +21,7 @@ void casefile_release(struct casefile *c)
     free(c->want_class);
     free(c->id);
     reply_release(&c->reply);
+    buf_release(&c->prompt);
     json_free(c->source);
     case_asked_release(c);
     *c = (struct casefile){0};
@@ -90,16 +91,12 @@ static int read_transport(struct casefile *c, bool any_byte, const char **conten
     return read_end(c, transport, any_byte, err);
 }
 
-static int read_response(struct casefile *c, const struct json *v, size_t chunk, struct err *err)
+void casefile_decode(struct casefile *c, size_t chunk, int status, const char *content_type)
 {
     struct reply *r = &c->reply;
-    const char *content_type = NULL;
-    utf8_add_loose(&r->raw, json_span(v));
-    if (read_transport(c, r->raw.len > 0, &content_type, err) < 0)
-        return -1;
     struct wire_caps caps = endpoint_default_caps();
     struct decoder *d = decoder_new(dialect_default(), &caps, r);
-    decoder_start(d, r->status, content_type);
+    decoder_start(d, status, content_type);
     for (size_t at = 0, n; at < r->raw.len; at += n) {
         n = chunk && chunk < r->raw.len - at ? chunk : r->raw.len - at;
         if (decoder_feed(d, r->raw.data + at, n, 0) < 0)
@@ -107,6 +104,16 @@ static int read_response(struct casefile *c, const struct json *v, size_t chunk,
     }
     decoder_end(d);
     decoder_free(d);
+}
+
+static int read_response(struct casefile *c, const struct json *v, size_t chunk, struct err *err)
+{
+    struct reply *r = &c->reply;
+    const char *content_type = NULL;
+    utf8_add_loose(&r->raw, json_span(v));
+    if (read_transport(c, r->raw.len > 0, &content_type, err) < 0)
+        return -1;
+    casefile_decode(c, chunk, r->status, content_type);
     return 0;
 }
 

@@ -20,6 +20,7 @@ struct casefile {
     char *want_class;
     char **want_reasons; /* the primary reason is one of these; empty = any */
     size_t n_want_reasons;
+    struct buf prompt;   /* of a logged pair: what its messages say, the assistant's left out */
     struct json *source; /* owns what `expect` borrows */
     void *owned;         /* further memory behind `expect` */
 };
@@ -29,5 +30,8 @@ struct casefile {
  * tests of chunking. */
 int casefile_read(struct span json, size_t chunk, struct casefile *c, struct err *err) MUST_CHECK;
 void casefile_release(struct casefile *c);
+
+/* Decodes c->reply.raw into the rest of c->reply, whose `stream` and `end` are set. */
+void casefile_decode(struct casefile *c, size_t chunk, int status, const char *content_type);
 
 #endif

@@ -11,7 +11,7 @@
 
 typedef void line_fn(struct span line);
 
-static long each_line_of(const char *path, line_fn *fn)
+static inline long each_line_of(const char *path, line_fn *fn)
 {
     struct buf text = BUF_INIT;
     struct err err = {0};
@@ -29,7 +29,7 @@ static long each_line_of(const char *path, line_fn *fn)
     return lines;
 }
 
-static void each_wire_case(line_fn *fn)
+static inline void each_wire_case(line_fn *fn)
 {
     CHECK(each_line_of(SOURCE_DIR "/tests/cases/wire.jsonl", fn) >= 60);
     const char *shared = SOURCE_DIR "/../shared/cases/wire.jsonl";
