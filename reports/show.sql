@@ -17,7 +17,9 @@ SELECT round, class, reason, reason_meaning(reason) AS meaning, sent_us,
        done_us - coalesce(scheduled_us, sent_us) AS round_us, max_gap_us, token_events,
        prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, in_flight_start,
        in_flight_max, finish, status, reused AS "reused?", retries, budget AS "budget?",
-       request_bytes, response_bytes, quirks, end_detail, error_text,
+       request_bytes, response_bytes, quirks, end_detail, error_text, overload_retries,
+       (SELECT reason FROM twins AS t WHERE t.run = :run AND t.session = :session
+               AND t.round = r.round) AS twin_reason,
        EXISTS (SELECT 1 FROM evidence AS e WHERE e.run = :run AND e.session = :session
                AND e.round = r.round) AS "kept?"
 FROM rounds AS r WHERE run = :run AND session = :session ORDER BY round

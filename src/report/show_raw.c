@@ -49,6 +49,37 @@ static void add_arrivals(const struct shown *s, struct span response, struct spa
     json_free(list);
 }
 
+/* One exchange; `whose` is "" or "twin". False if nothing of it was kept. */
+static bool add_exchange(const struct shown *s, long round, const char *whose)
+{
+    static const char *const parts[] = {"request", "headers", "response", "arrivals"};
+    struct span kept[4];
+    char *titles[4];
+    for (size_t i = 0; i < 4; i++) {
+        char *name = mem_printf("%s%s%s", whose, *whose ? "." : "", parts[i]);
+        kept[i] = shown_part(s, round, name);
+        titles[i] =
+            mem_printf("%s%s%s%s", whose, *whose ? "'s " : "", i == 1 ? "response " : "", parts[i]);
+        free(name);
+    }
+    bool any = kept[0].len || kept[2].len;
+    if (any) {
+        title(s, round, titles[0], kept[0].len);
+        add_bytes(s, kept[0], true);
+    }
+    if (any && kept[1].len) {
+        title(s, round, titles[1], kept[1].len);
+        add_bytes(s, kept[1], true);
+    }
+    if (any) {
+        title(s, round, titles[2], kept[2].len);
+        add_arrivals(s, kept[2], kept[3]);
+    }
+    for (size_t i = 0; i < 4; i++)
+        free(titles[i]);
+    return any;
+}
+
 void show_raw(const struct shown *s)
 {
     const struct section *rounds = figures_get(&s->figures, "rounds");
@@ -57,20 +88,8 @@ void show_raw(const struct shown *s)
         long round = figures_long(rounds, i, "round");
         if (s->request->round && s->request->round != round)
             continue;
-        struct span request = shown_part(s, round, "request");
-        struct span headers = shown_part(s, round, "headers");
-        struct span response = shown_part(s, round, "response");
-        if (!request.len && !response.len)
-            continue;
-        any = true;
-        title(s, round, "request", request.len);
-        add_bytes(s, request, true);
-        if (headers.len) {
-            title(s, round, "response headers", headers.len);
-            add_bytes(s, headers, true);
-        }
-        title(s, round, "response", response.len);
-        add_arrivals(s, response, shown_part(s, round, "arrivals"));
+        any |= add_exchange(s, round, "");
+        any |= add_exchange(s, round, "twin");
     }
     if (!any)
         buf_adds(s->out, "no bytes were kept; run with --keep all to keep every round\n");

@@ -107,6 +107,9 @@ static void round_note(struct grid *g, const struct section *s, size_t i)
         buf_adds(&text, ", new connection");
     if (figures_long(s, i, "retries"))
         buf_adds(&text, ", sent again");
+    if (figures_long(s, i, "overload_retries"))
+        buf_addf(&text, ", sent again %ld times after an overload",
+                 figures_long(s, i, "overload_retries"));
     if (figures_long(s, i, "budget"))
         buf_adds(&text, ", cut by max_tokens");
     if (figures_text(s, i, "end_detail")[0]) {
@@ -117,6 +120,8 @@ static void round_note(struct grid *g, const struct section *s, size_t i)
         buf_adds(&text, "; quirks ");
         text_safe(&text, figures_span(s, i, "quirks"), false);
     }
+    if (figures_text(s, i, "twin_reason")[0])
+        buf_addf(&text, "; twin %s", figures_text(s, i, "twin_reason"));
     grid_note(g, buf_str(&text));
     buf_release(&text);
 }

@@ -63,6 +63,9 @@ status 1 "$TOOLSTORM" "${common[@]}" "${faults[@]}" --twin --db "$work/json.db" 
     fail "the pairs do not add up"
 first=$(sql "$work/json.db" "SELECT session FROM sessions WHERE class = 'leak' ORDER BY session LIMIT 1")
 status 0 "$TOOLSTORM" show 1 "$first" --db "$work/json.db"
+grep -qE '; twin (ok|no_tool)\.[a-z]+' "$work/out" || fail "show says nothing of the twin"
+status 0 "$TOOLSTORM" show 1 "$first" --db "$work/json.db" --raw
+grep -qE "^== round [0-9], twin's response: " "$work/out" || fail "show --raw leaves the twin out"
 
 # --- overload
 
