@@ -39,6 +39,25 @@ struct tool_call *reply_add_call(struct reply *r)
     return call;
 }
 
+struct span reply_text(const struct reply *r, enum channel channel, int call)
+{
+    const struct tool_call *c = call >= 0 && (size_t)call < r->n_calls ? &r->calls[call] : NULL;
+    switch (channel) {
+    case CHANNEL_content: return buf_span(&r->content);
+    case CHANNEL_reasoning:
+    case CHANNEL_boundary: return buf_span(&r->reasoning);
+    case CHANNEL_name: return c ? buf_span(&c->name) : span_of("");
+    case CHANNEL_args: return c ? buf_span(&c->args) : span_of("");
+    case CHANNEL_id: return c ? buf_span(&c->id) : span_of("");
+    case CHANNEL_error: return buf_span(&r->error_text);
+    case CHANNEL_finish: return span_of(r->finish);
+    case CHANNEL_calls:
+    case CHANNEL_transport:
+    case N_CHANNELS: break;
+    }
+    return span_of("");
+}
+
 bool reply_complete(const struct reply *r)
 {
     return r->done || r->finish[0];

@@ -85,6 +85,10 @@ void reply_release(struct reply *r); /* frees; the struct may be initialised aga
 /* A new call at the end of the list. The pointer is valid until the next call is added. */
 struct tool_call *reply_add_call(struct reply *r);
 
+/* The text of a channel, of call number `call` where the channel is a call's; empty if there is
+ * none. */
+struct span reply_text(const struct reply *r, enum channel channel, int call);
+
 /* True if the stream or body was complete: [DONE] or a finish reason came and no transport failure
  * before that. */
 bool reply_complete(const struct reply *r);

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "buf.h"
 #include "err.h"
 #include "words.h"
 
-struct buf;
 struct expect;
 struct judge;
 struct reply;
@@ -68,6 +68,14 @@ void verdict_release(struct verdict *v);
 /* Adds {"class":..,"reason":..,"signs":[..],"quirks":[..]} without the outer braces' id. */
 struct jsonw;
 void verdict_write(const struct verdict *v, bool explain, struct jsonw *w);
+
+/* True if what was put to the model speaks of markup, in whatever manner: see
+ * prompt_mentions_markup of struct expect. */
+bool judge_mentions_markup(const struct judge *j, const struct toolset *t, struct span prompt);
+
+/* The `enum exchange_end` that a sign of the transport channel by this rule tells of; END_CLEAN if
+ * it tells of none. For exchanges of which only the verdict and the bytes were kept. */
+int judge_told_end(const char *rule);
 
 /* Built-in known-bad and known-good replies through this judge and toolset. 0, or -1 with an error
  * of status 4 that names the first miss. */

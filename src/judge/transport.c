@@ -23,6 +23,17 @@ static const struct end_row {
     {END_CANCELLED, REASON_cut, "cancelled"},
 };
 
+/* No answer at all is a cut before the status came. */
+#define NO_ANSWER "no-answer"
+
+int judge_told_end(const char *rule)
+{
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(ends[i].rule, rule) == 0)
+            return (int)ends[i].end;
+    return strcmp(rule, NO_ANSWER) == 0 ? END_CUT : END_CLEAN;
+}
+
 static bool is_success(int status)
 {
     return status >= 200 && status < 300;
@@ -69,7 +80,7 @@ static void check_end(struct exam *x)
             continue;
         /* Closed before even a status came: as good as no connection. */
         bool nothing = r->end == END_CUT && r->status == 0;
-        note(x, nothing ? REASON_connect : ends[i].reason, nothing ? "no-answer" : ends[i].rule,
+        note(x, nothing ? REASON_connect : ends[i].reason, nothing ? NO_ANSWER : ends[i].rule,
              r->end_detail);
     }
 }

@@ -109,27 +109,6 @@ static char *arrival_text(const struct reply *r)
     return buf_take(&b);
 }
 
-/* The text of the channel in which a sign was found. */
-static struct span channel_text(const struct reply *r, const struct sign *s)
-{
-    const struct tool_call *call =
-        s->call >= 0 && (size_t)s->call < r->n_calls ? &r->calls[s->call] : NULL;
-    switch (s->channel) {
-    case CHANNEL_content: return buf_span(&r->content);
-    case CHANNEL_reasoning:
-    case CHANNEL_boundary: return buf_span(&r->reasoning);
-    case CHANNEL_name: return call ? buf_span(&call->name) : span_of("");
-    case CHANNEL_args: return call ? buf_span(&call->args) : span_of("");
-    case CHANNEL_id: return call ? buf_span(&call->id) : span_of("");
-    case CHANNEL_error: return buf_span(&r->error_text);
-    case CHANNEL_finish: return span_of(r->finish);
-    case CHANNEL_calls:
-    case CHANNEL_transport:
-    case N_CHANNELS: break;
-    }
-    return span_of("");
-}
-
 static void add_finding(struct answers *a, int round, const struct reply *r, const struct sign *s)
 {
     a->findings = mem_grow(a->findings, &a->findings_cap, a->n_findings, sizeof *a->findings);
@@ -137,7 +116,7 @@ static void add_finding(struct answers *a, int round, const struct reply *r, con
                                  sizeof *a->finding_memory);
     struct finding_row *row = &a->findings[a->n_findings];
     struct finding_memory *m = &a->finding_memory[a->n_findings++];
-    struct span text = channel_text(r, s);
+    struct span text = reply_text(r, s->channel, s->call);
     size_t lead = (EXCERPT_BYTES - (s->len < EXCERPT_BYTES ? s->len : EXCERPT_BYTES)) / 2;
     size_t from = s->offset > lead ? s->offset - lead : 0;
     if (from < text.len) {

@@ -80,14 +80,14 @@ bool paircase_is(const struct json *line, const struct pair_fields *f)
 {
     struct found request = find(line, span_of(""), f->request, request_places);
     struct found response = find(line, span_of(""), f->response, response_places);
+    /* Cases may carry the request along, for people to read. */
+    if (json_get(line, "asked") || json_get(line, "expect") || json_get(line, "reply"))
+        return false;
     if (holds_something(&request))
         return true;
-    if (!holds_something(&response) || json_get(line, "asked") || json_get(line, "expect") ||
-        json_get(line, "reply"))
-        return false;
     /* A case has a text there, and an id. */
-    return f->response || json_type(response.v) != JSON_STRING ||
-           json_type(json_get(line, "id")) != JSON_STRING;
+    return holds_something(&response) && (f->response || json_type(response.v) != JSON_STRING ||
+                                          json_type(json_get(line, "id")) != JSON_STRING);
 }
 
 /* --- the request --- */
