@@ -39,7 +39,7 @@ struct tool_call *reply_add_call(struct reply *r)
     return call;
 }
 
-struct span reply_text(const struct reply *r, enum channel channel, int call)
+struct span reply_channel(const struct reply *r, enum channel channel, int call)
 {
     const struct tool_call *c = call >= 0 && (size_t)call < r->n_calls ? &r->calls[call] : NULL;
     switch (channel) {

@@ -87,7 +87,7 @@ struct tool_call *reply_add_call(struct reply *r);
 
 /* The text of a channel, of call number `call` where the channel is a call's; empty if there is
  * none. */
-struct span reply_text(const struct reply *r, enum channel channel, int call);
+struct span reply_channel(const struct reply *r, enum channel channel, int call);
 
 /* True if the stream or body was complete: [DONE] or a finish reason came and no transport failure
  * before that. */

@@ -116,7 +116,7 @@ static void add_finding(struct answers *a, int round, const struct reply *r, con
                                  sizeof *a->finding_memory);
     struct finding_row *row = &a->findings[a->n_findings];
     struct finding_memory *m = &a->finding_memory[a->n_findings++];
-    struct span text = reply_text(r, s->channel, s->call);
+    struct span text = reply_channel(r, s->channel, s->call);
     size_t lead = (EXCERPT_BYTES - (s->len < EXCERPT_BYTES ? s->len : EXCERPT_BYTES)) / 2;
     size_t from = s->offset > lead ? s->offset - lead : 0;
     if (from < text.len) {
