@@ -70,11 +70,28 @@ static const char *state_word(enum cell_end end)
 
 /* --- the hook --------------------------------------------------------------------------------- */
 
+/* "TOOLSTORM_CLIENT_FACTORS=CONCURRENCY ROUNDS": those that are options of `run`, which a hook may
+ * leave alone. */
+static char *client_factors(const struct planfile *p)
+{
+    struct buf b = BUF_INIT;
+    buf_adds(&b, "TOOLSTORM_CLIENT_FACTORS=");
+    const char *separator = "";
+    for (size_t i = 0; i < p->n_factors; i++) {
+        if (!cell_options_is_option(p->factors[i].name))
+            continue;
+        buf_addf(&b, "%s%s", separator, p->factors[i].variable + strlen("TOOLSTORM_FACTOR_"));
+        separator = " ";
+    }
+    return buf_take(&b);
+}
+
 static char **hook_variables(const struct cell *c, const char *boot, size_t *n)
 {
     const struct planfile *p = c->plan;
-    char **v = mem_zero(p->n_factors + 4, sizeof *v);
+    char **v = mem_zero(p->n_factors + 5, sizeof *v);
     *n = 0;
+    v[(*n)++] = client_factors(p);
     for (size_t i = 0; i < p->n_factors; i++)
         v[(*n)++] = mem_printf("%s=%s", p->factors[i].variable, p->factors[i].levels[c->levels[i]]);
     v[(*n)++] = mem_printf("TOOLSTORM_BOOT=%s", boot);
@@ -335,6 +352,8 @@ int cell_play(const struct cell *c, struct cell_result *r, struct err *err)
         rc = use(&l, err);
     if (started) {
         struct err later = {0};
+        if (rc == 0 && r->end == CELL_DONE)
+            rc = note_state(&l, "stopping", l.unverified, err);
         if (stop(&l, &later) != 0 && rc == 0) {
             *err = later;
             rc = -1;
@@ -361,12 +380,14 @@ int cell_abandon(const struct cell *c, const struct cell_leftover *left, struct 
                                   .cell = left->cell,
                                   .step = left->step,
                                   .boot = left->boot,
-                                  .state = "abandoned",
-                                  .detail = "the program ended before this start was over",
+                                  .state = left->played ? "done" : "abandoned",
+                                  .detail = left->played ? NULL
+                                                         : "the program ended before this start "
+                                                           "was over",
                                   .run = left->run,
-                                  .started_us = -1,
+                                  .started_us = left->started_us,
                                   .ended_us = clock_wall_us()};
-    if (rc == 0 && left->run > 0) {
+    if (rc == 0 && left->run > 0 && !left->played) {
         struct run_end end = {
             .status = "interrupted", .peak_in_flight = -1, .wall_us = -1, .late_p99_us = -1};
         end.cpu_us = -1;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "err.h"
 
@@ -46,12 +47,15 @@ struct cell_result {
  * options, which no other cell would escape. */
 int cell_play(const struct cell *c, struct cell_result *r, struct err *err) MUST_CHECK;
 
-/* Ends a start that a killed program left behind: calls the hook's `stop`, and closes its rows. */
+/* Ends a start that a killed program left behind: calls the hook's `stop`, and closes its rows. One
+ * whose run was over counts as done. */
 struct cell_leftover {
     int start, cell;
     long place, block, run; /* run -1 = none */
     const char *step, *boot;
     const char *levels; /* JSON, as stored */
+    bool played;        /* its run was over */
+    int64_t started_us;
 };
 int cell_abandon(const struct cell *c, const struct cell_leftover *left,
                  struct err *err) MUST_CHECK;

@@ -68,9 +68,10 @@ static int read_leftovers(const struct sweep_book *b, struct leftovers *l, struc
 {
     struct query *q = store_query(b->store,
                                   "SELECT s.start, s.place, s.block, s.cell, s.step, s.boot, "
-                                  "s.run, c.levels FROM sweep_starts s JOIN sweep_cells c USING "
+                                  "s.run, c.levels, s.state = 'stopping', s.started_us FROM "
+                                  "sweep_starts s JOIN sweep_cells c USING "
                                   "(sweep, cell) WHERE sweep = :sweep AND s.state IN "
-                                  "('starting', 'running') ORDER BY s.start",
+                                  "('starting', 'running', 'stopping') ORDER BY s.start",
                                   err);
     int rc = q ? 0 : -1;
     if (q)
@@ -85,7 +86,9 @@ static int read_leftovers(const struct sweep_book *b, struct leftovers *l, struc
                                    .step = query_is_null(q, 4) ? NULL : keep(l, query_text(q, 4)),
                                    .boot = keep(l, query_text(q, 5)),
                                    .run = query_is_null(q, 6) ? -1 : query_long(q, 6),
-                                   .levels = keep(l, query_text(q, 7))};
+                                   .levels = keep(l, query_text(q, 7)),
+                                   .played = query_long(q, 8) != 0,
+                                   .started_us = query_long(q, 9)};
     }
     query_free(q);
     return rc;
