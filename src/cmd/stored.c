@@ -19,21 +19,21 @@ static const char *route_of(const char *name)
     return dialect_of(name)->route;
 }
 
-/* The value of the content-type line; "" if there is none. */
-static void read_content_type(struct span headers, char out[80])
+void stored_header(struct span headers, const char *name, char out[80])
 {
-    static const char name[] = "content-type:";
+    size_t n_name = strlen(name);
     out[0] = '\0';
     for (size_t at = 0; at < headers.len;) {
         const char *line = headers.data + at;
         const char *end = memchr(line, '\n', headers.len - at);
         size_t len = end ? (size_t)(end - line) : headers.len - at, i = 0;
-        while (i < sizeof name - 1 && i < len && (line[i] | (line[i] == '-' ? 0 : 0x20)) == name[i])
+        while (i < n_name && i < len && (line[i] | (line[i] == '-' ? 0 : 0x20)) == name[i])
             i++;
-        if (i == sizeof name - 1) {
-            i += strspn(line + i, " \t");
-            size_t n = len > i ? len - i : 0;
-            n = n < 79 ? n : 79;
+        if (i == n_name && i < len && line[i] == ':') {
+            i++;
+            while (i < len && (line[i] == ' ' || line[i] == '\t'))
+                i++;
+            size_t n = len - i < 79 ? len - i : 79;
             memcpy(out, line + i, n);
             out[n] = '\0';
             out[strcspn(out, "\r")] = '\0';
@@ -47,7 +47,7 @@ static void decode(const char *dialect, struct span headers, struct span body, s
 {
     const struct wire_caps caps = endpoint_default_caps();
     char content_type[80];
-    read_content_type(headers, content_type);
+    stored_header(headers, "content-type", content_type);
     struct decoder *d = decoder_new(dialect_of(dialect), &caps, r);
     decoder_start(d, r->status, content_type);
     if (decoder_feed(d, body.data, body.len, 0) == 0)

@@ -231,7 +231,7 @@ static void marked(const struct shown *s, const struct reply *r, long round, con
     free(marks);
 }
 
-static void reply_text(const struct shown *s, const struct reply *r, long round)
+static void all_of_reply(const struct shown *s, const struct reply *r, long round)
 {
     marked(s, r, round, "reasoning", &r->reasoning);
     marked(s, r, round, "content", &r->content);
@@ -257,7 +257,7 @@ static void round_reply(const struct shown *s, size_t row)
     buf_addf(&title, "Reply of round %ld: %s", round, figures_text(rounds_, row, "reason"));
     heading(s, buf_str(&title));
     if (kept)
-        reply_text(s, &r, round);
+        all_of_reply(s, &r, round);
     else
         buf_addf(s->out, "%*sits bytes were not kept\n", INDENT, "");
     if (figures_text(rounds_, row, "error_text")[0] && !r.error_text.len) {

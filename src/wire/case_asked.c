@@ -242,6 +242,7 @@ static const struct asked_row rows[] = {
     {"tools", JSON_ARRAY, 0, ask_tools},
     {"tool_choice", JSON_ABSENT, 0, ask_choice},
     {"tool_expected", JSON_BOOL, AT(call_due), NULL},
+    {"calls_allowed", JSON_BOOL, AT(calls_allowed), NULL},
     {"expect_calls", JSON_ABSENT, 0, ask_calls},
     {"exact_calls", JSON_BOOL, AT(exact_calls), NULL},
     {"expect_args", JSON_ABSENT, 0, ask_args},
@@ -299,7 +300,7 @@ static void store_plain(struct expect *e, const struct asked_row *row, const str
 int case_asked_read(struct casefile *c, struct span line, struct err *err)
 {
     const struct json *asked;
-    c->expect.reasoning_parser = true;
+    c->expect.reasoning_parser = c->expect.calls_allowed = true;
     if (case_asked_get(c->source, "", "asked", JSON_OBJECT, &asked, err) < 0 ||
         check_keys(asked, err) < 0)
         return -1;
@@ -316,6 +317,7 @@ int case_asked_read(struct casefile *c, struct span line, struct err *err)
         else if (row->read(c, v, json_raw_get(raw, row->key), err) < 0)
             return -1;
     }
-    c->expect.calls_allowed = c->expect.choice != CHOICE_NONE;
+    if (c->expect.choice == CHOICE_NONE)
+        c->expect.calls_allowed = false;
     return 0;
 }

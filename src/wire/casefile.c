@@ -66,7 +66,7 @@ static int read_end(struct casefile *c, const struct json *transport, bool any_b
 static int read_transport(struct casefile *c, bool any_byte, const char **content_type,
                           struct err *err)
 {
-    static const char *const known[] = {"status", "content_type", "end", "reused"};
+    static const char *const known[] = {"status", "content_type", "end", "reused", "retry_after_s"};
     const struct json *transport, *v;
     if (case_asked_get(c->source, "", "transport", JSON_OBJECT, &transport, err) < 0)
         return -1;
@@ -76,12 +76,16 @@ static int read_transport(struct casefile *c, bool any_byte, const char **conten
             found = found || strcmp(known[i], json_key(m)) == 0;
         if (!found)
             return err_set(err, STATUS_USAGE,
-                           "'transport.%s' is unknown; known are status, content_type, end, reused",
+                           "'transport.%s' is unknown; known are status, content_type, end, reused, "
+                           "retry_after_s",
                            json_key(m));
     }
     if (case_asked_get(transport, "transport", "status", JSON_NUMBER, &v, err) < 0)
         return -1;
     c->reply.status = v ? (int)json_long(v, 200) : 200;
+    if (case_asked_get(transport, "transport", "retry_after_s", JSON_NUMBER, &v, err) < 0)
+        return -1;
+    c->reply.retry_after_s = json_long(v, -1);
     if (case_asked_get(transport, "transport", "reused", JSON_BOOL, &v, err) < 0)
         return -1;
     c->reply.reused = json_bool(v, false);
