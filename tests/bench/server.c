@@ -31,7 +31,7 @@
 #define MAX_WORDS  100000L
 #define READ_BYTES 262144
 #define BATCH      512
-#define LATE_US    1000 /* an event sent later than this counts as late */
+#define LATE_US    5000 /* an event sent later than this counts as late */
 #define STAMP      "\"sent_us\":\""
 #define DIGITS     16
 
@@ -97,20 +97,28 @@ static void add_words(struct buf *out, struct rng *r, long n)
                  rng_below(r, 9) ? "" : ".");
 }
 
-/* One event of an answer, as servers write them; the last one carries the finish reason. */
+/* One event of an answer, as servers write them; the last one is a call and carries the finish
+ * reason. */
 static void add_event(struct body *b, long k, struct rng *r)
 {
     struct buf event = BUF_INIT;
     buf_adds(&event, "data: {\"id\":\"chatcmpl-5f0c2a9b7d3e41868c1b4f7a90d2e6c3\",\"object\":"
                      "\"chat.completion.chunk\",\"created\":1764500000,\"model\":\"bench\","
                      "\"choices\":[{\"index\":0,\"delta\":{");
+    bool last = k == b->events - 1;
     if (k == 0)
         buf_adds(&event, "\"role\":\"assistant\",");
-    buf_adds(&event, "\"content\":\"");
-    if (k < b->events - 1)
+    if (last) {
+        buf_adds(&event, "\"tool_calls\":[{\"index\":0,\"id\":\"call_1\",\"type\":\"function\","
+                         "\"function\":{\"name\":\"note\",\"arguments\":"
+                         "\"{\\\"word\\\":\\\"finished\\\"}\"}}]");
+    } else {
+        buf_adds(&event, "\"content\":\"");
         add_words(&event, r, b->words);
-    buf_addf(&event, "\"},\"logprobs\":null,\"finish_reason\":%s}],\"usage\":null,",
-             k == b->events - 1 ? "\"stop\"" : "null");
+        buf_addc(&event, '"');
+    }
+    buf_addf(&event, "},\"logprobs\":null,\"finish_reason\":%s}],\"usage\":null,",
+             last ? "\"tool_calls\"" : "null");
     buf_adds(&event, STAMP);
     size_t stamp = event.len;
     buf_adds(&event, "0000000000000000\"}\n\n");
@@ -150,7 +158,7 @@ static const struct body *find_body(struct server *s, const char *path)
     struct body want = {0};
     if (sscanf(path, "/e%ld-r%ld-d%ld-t%ld/", &want.events, &want.rate, &want.words,
                &want.ttft_ms) != 4 ||
-        want.events < 1 || want.events > MAX_EVENTS || want.words < 1 || want.words > MAX_WORDS)
+        want.events < 2 || want.events > MAX_EVENTS || want.words < 1 || want.words > MAX_WORDS)
         return NULL;
     for (size_t i = 0; i < s->n_bodies; i++) {
         const struct body *b = &s->bodies[i];
