@@ -159,6 +159,17 @@ seen=$(wc -l <"$work/forward.log")
 http_proxy=http://127.0.0.1:$forward same environment --base-url "$url"
 [ "$(wc -l <"$work/forward.log")" -ge $((seen + 80)) ] || fail "the environment's proxy was passed by"
 
+# A SOCKS proxy; with socks5h it resolves the name.
+mkfifo "$work/socks"
+python3 "$(dirname "$0")/socks.py" "$work/socks.log" >"$work/socks" 2>"$work/socks.err" &
+pids+=($!)
+IFS= read -r socks <"$work/socks" || { cat "$work/socks.err" >&2; fail "the SOCKS proxy did not start"; }
+same socks5 --base-url "$url" --proxy "socks5://$socks"
+[ "$(sort -u "$work/socks.log")" = 127.0.0.1 ] || fail "the SOCKS proxy was passed by"
+same socks5h --base-url "http://gateway.invalid:${upstream##*:}" --proxy "socks5h://$socks"
+grep -qx gateway.invalid "$work/socks.log" || fail "the name did not reach the SOCKS proxy"
+ALL_PROXY=socks5://$socks same all_proxy --base-url "$url"
+
 # Certificates that are not trusted: no run, and nothing sent.
 bad() {
     status 3 "$TOOLSTORM" run --quiet --base-url "https://127.0.0.1:$plain/v1" --db "$work/bad.db" "$@"
