@@ -126,10 +126,10 @@ static size_t tail_length(const struct rules *r, struct span text)
             size_t len = full - skip;
             if (len <= best || len < (bar ? TAIL_MIN_BAR : TAIL_MIN))
                 break;
-            /* A tail that begins like a marker is one: the rules know it whole. */
-            if (strchr("<[", t[skip]))
+            if (t[skip] != text.data[0] || len > near)
                 continue;
-            if (len <= near && memcmp(text.data, t + skip, len) == 0)
+            /* A tail that begins like a marker is one: the rules know it whole. */
+            if (!strchr("<[", t[skip]) && memcmp(text.data, t + skip, len) == 0)
                 best = len;
         }
     }
