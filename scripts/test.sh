@@ -37,8 +37,10 @@ count() {
 # suite PRESET LABELS: builds a preset and runs its tests of these labels.
 suite() {
     echo "== $1: build"
-    cmake --preset "$1" >/dev/null
-    cmake --build --preset "$1" -- -j "$jobs" | tail -n 3
+    if ! cmake --preset "$1" >/dev/null || ! cmake --build --preset "$1" -- -j "$jobs" | tail -n 20; then
+        failed=$((failed + 1))
+        return
+    fi
     if [ -z "$2" ]; then
         passed=$((passed + 1))
         return

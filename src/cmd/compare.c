@@ -98,7 +98,7 @@ static int compare(const struct compare_args *a, const struct opt_list *operands
     if (rc == 0)
         rc = write_answer(&c, a, err);
     if (rc == 0)
-        rc = overall(&c);
+        rc = (int)overall(&c);
     compare_release(&c);
     store_close(store);
     return rc;
