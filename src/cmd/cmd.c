@@ -59,6 +59,16 @@ int cmd_print(const struct buf *text, struct err *err)
     return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(errno));
 }
 
+int cmd_number(const char *text, const char *what, long *n, struct err *err)
+{
+    char *end;
+    errno = 0;
+    *n = strtol(text, &end, 10);
+    if (end == text || *end || errno || *n < 1)
+        return err_set(err, STATUS_USAGE, "'%s': expected the number of a %s", text, what);
+    return 0;
+}
+
 void cmd_note(const char *format, ...)
 {
     va_list args;

@@ -31,6 +31,9 @@ int cmd_options(const char *usage, const char *about, const struct opt *table, v
 /* Writes to standard output; a failure (full disk, closed pipe) is an error of status 5. */
 int cmd_print(const struct buf *text, struct err *err);
 
+/* An operand that is a number from 1 on; `what` is whose: "run". */
+int cmd_number(const char *text, const char *what, long *n, struct err *err) MUST_CHECK;
+
 /* A line of chatter on standard error: "toolstorm: ...". */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,7 +1,6 @@
 /* export.c - `toolstorm export`: stored exchanges as case files, for whoever is to look at them
  * without the database. Keys were taken out before anything was stored; headers other than the
  * content type are left out. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,24 +262,14 @@ static int export_run(struct exporting *x, struct err *err)
     return file_write(a->out, buf_str(x->out), x->out->len, err);
 }
 
-static int read_number(const char *text, const char *what, long *n, struct err *err)
-{
-    char *end;
-    errno = 0;
-    *n = strtol(text, &end, 10);
-    if (end == text || *end || errno || *n < 1)
-        return err_set(err, STATUS_USAGE, "'%s': expected the number of a %s", text, what);
-    return 0;
-}
-
 static int read_operands(struct export_args *a, const struct opt_list *operands, struct err *err)
 {
     if (operands->n < 1 || operands->n > 2)
         return err_set(err, STATUS_USAGE,
                        "export needs a run, and may take a session: toolstorm export 1 7");
-    if (read_number(operands->items[0], "run", &a->run, err) != 0)
+    if (cmd_number(operands->items[0], "run", &a->run, err) != 0)
         return -1;
-    return operands->n > 1 ? read_number(operands->items[1], "session", &a->session, err) : 0;
+    return operands->n > 1 ? cmd_number(operands->items[1], "session", &a->session, err) : 0;
 }
 
 int cmd_export(int argc, char **argv, struct err *err)

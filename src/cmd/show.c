@@ -1,5 +1,4 @@
 /* show.c - `toolstorm show RUN SESSION`: one session, its bytes, or a command that repeats it. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,16 +42,6 @@ static int print_piece(void *arg, const struct buf *out, struct err *err)
     return cmd_print(out, err);
 }
 
-static int read_number(const char *text, const char *what, long *n, struct err *err)
-{
-    char *end;
-    errno = 0;
-    *n = strtol(text, &end, 10);
-    if (end == text || *end || errno || *n < 1)
-        return err_set(err, STATUS_USAGE, "'%s': expected the number of a %s", text, what);
-    return 0;
-}
-
 static int show(const struct show_args *a, const struct opt_list *operands, struct err *err)
 {
     struct report_show request = {.round = a->round,
@@ -72,8 +61,8 @@ static int show(const struct show_args *a, const struct opt_list *operands, stru
     if (operands->n == 2 && (a->reason || a->all))
         return err_set(err, STATUS_USAGE, "'%s': --reason and --all look for sessions themselves",
                        operands->items[1]);
-    if ((operands->n > 0 && read_number(operands->items[0], "run", &request.run, err) != 0) ||
-        (operands->n > 1 && read_number(operands->items[1], "session", &request.session, err) != 0))
+    if ((operands->n > 0 && cmd_number(operands->items[0], "run", &request.run, err) != 0) ||
+        (operands->n > 1 && cmd_number(operands->items[1], "session", &request.session, err) != 0))
         return -1;
     struct store *store = store_open(a->db, STORE_READ, err);
     if (!store)

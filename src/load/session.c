@@ -83,6 +83,15 @@ static void say(struct session *s, const struct message *m)
     s->settings->endpoint->dialect->message(m, &s->history);
 }
 
+char *session_name(const struct session_place *p)
+{
+    return mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;rounds=%d;"
+                      "context=%ld%s%s",
+                      scenario_name(p->scenario), (unsigned long long)p->seed, p->session, p->round,
+                      p->rounds, p->context_tokens, p->twin ? ";twin=1" : "",
+                      p->replay ? ";replay=1" : "");
+}
+
 /* Writes the round's request in the asked form, or its twin in the other. */
 static void prepare(struct session *s)
 {
@@ -90,11 +99,13 @@ static void prepare(struct session *s)
     buf_clear(&s->body);
     write_body(s->settings, s->number, buf_span(&s->history), stream, &s->body);
     free(s->header);
-    s->header = mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;"
-                           "rounds=%d;context=%ld%s",
-                           scenario_name(s->settings->scenario),
-                           (unsigned long long)s->settings->seed, s->number, s->round, s->rounds,
-                           s->settings->context_tokens, s->in_twin ? ";twin=1" : "");
+    s->header = session_name(&(struct session_place){.scenario = s->settings->scenario,
+                                                     .seed = s->settings->seed,
+                                                     .session = s->number,
+                                                     .round = s->round,
+                                                     .rounds = s->rounds,
+                                                     .context_tokens = s->settings->context_tokens,
+                                                     .twin = s->in_twin});
     s->overload_retries = 0;
     reply_init(&s->reply);
     s->reply.stream = stream;

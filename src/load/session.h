@@ -10,6 +10,7 @@
 struct outcome;
 struct progress;
 struct reply;
+struct scenario;
 struct session;
 struct settings;
 
@@ -44,6 +45,18 @@ enum session_step session_advance(struct session *s, int64_t *wait_us);
 
 /* What became of it, after SESSION_OVER. The caller's. */
 struct outcome *session_outcome(struct session *s);
+
+/* The header line that names a request to the simulated endpoint and to a gateway's log. The
+ * caller's. */
+struct session_place {
+    const struct scenario *scenario;
+    uint64_t seed;
+    long session;
+    int round, rounds;
+    long context_tokens;
+    bool twin, replay;
+};
+char *session_name(const struct session_place *p);
 
 /* Adds the first request of session `number`, for people to read. */
 void session_preview(const struct settings *s, long number, struct buf *out);

@@ -58,6 +58,8 @@ static bool read_member(struct ask *a, const char *key, const char *value)
         return read_round(value, &a->rounds);
     if (strcmp(key, "context") == 0)
         return read_number(value, 0, &a->context);
+    if (strcmp(key, "replay") == 0)
+        a->replay = strcmp(value, "1") == 0;
     return true; /* a later client may say more */
 }
 

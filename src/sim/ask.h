@@ -18,6 +18,7 @@ struct ask {
     uint64_t seed;
     long session, sessions; /* sessions 0: not said */
     int round, rounds;
+    bool replay; /* a round that was played before is sent again */
     long context;
 
     /* What is asked for. */

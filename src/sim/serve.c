@@ -158,7 +158,7 @@ static bool fits(const void *arg, enum reason reason, int round)
 static bool was_damaged(struct server *sv, const struct scene *scene)
 {
     const struct ask *ask = scene->ask;
-    if (!ask->named)
+    if (!ask->named || ask->replay)
         return false;
     uint64_t key = ledger_key(ask->scenario, ask->seed, ask->session);
     if (ask->round == 1)

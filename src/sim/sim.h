@@ -14,8 +14,8 @@ struct sim;
 
 /* Every request of `run` names its session in this header, so that the endpoint can play the right
  * part and keep its ledger. A real server ignores it; a gateway's log can be searched for it.
- * Value: "scenario=NAME;seed=S;session=K;round=R;rounds=N;context=T;boot=TEXT;sessions=M";
- * scenario, session and round are needed. */
+ * Value: "scenario=NAME;seed=S;session=K;round=R;rounds=N;context=T;boot=TEXT;sessions=M;
+ * replay=1"; scenario, session and round are needed. A replay is damaged each time. */
 #define SIM_SESSION_HEADER "X-Toolstorm-Session"
 
 struct sim_options {
