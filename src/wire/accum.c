@@ -23,6 +23,8 @@ void accum_release(struct accum *a)
     free(a->calls);
     buf_release(&a->scratch);
     buf_release(&a->prefix);
+    buf_release(&a->mould);
+    buf_release(&a->around);
 }
 
 static bool is_half(const char *p, unsigned char low, unsigned char high)

@@ -40,6 +40,8 @@ struct accum {
     unsigned long event; /* the number of the event being read */
     struct buf scratch;  /* for whoever reads an event */
     struct buf prefix;   /* likewise, from one event to the next */
+    struct buf mould, around;
+    size_t around_split;
 
     /* private */
     struct call_state *calls;

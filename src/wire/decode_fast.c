@@ -34,11 +34,11 @@ struct raw_call {
 };
 
 struct raw_event {
-    bool has_choices, has_delta;
+    bool has_choices, has_delta, has_calls;
+    size_t moving; /* in a mould: where the one text that changes is in this struct */
     struct raw role, content, finish, reasoning[DIALECT_REASONING_FIELDS];
-    struct raw_call calls[MAX_CALLS];
     size_t n_calls;
-    bool has_calls;
+    struct raw_call calls[MAX_CALLS];
 };
 
 struct scan {
@@ -72,6 +72,12 @@ static bool take_word(struct scan *s, const char *word)
     return true;
 }
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LITTLE_ENDIAN_WORDS 1
+#else
+#define LITTLE_ENDIAN_WORDS 0
+#endif
+
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
@@ -87,7 +93,10 @@ static const char *plain_end(const char *p, const char *end)
         uint64_t x;
         memcpy(&x, p, 8);
         uint64_t control = (x - ONES * 0x20) & ~x & HIGHS;
-        if (control | zero_bytes(x ^ (ONES * '"')) | zero_bytes(x ^ (ONES * '\\')))
+        uint64_t found = control | zero_bytes(x ^ (ONES * '"')) | zero_bytes(x ^ (ONES * '\\'));
+        if (found && LITTLE_ENDIAN_WORDS) /* the lowest mark is right, those above may not be */
+            return p + __builtin_ctzll(found) / 8;
+        if (found)
             break;
         p += 8;
     }
@@ -459,20 +468,92 @@ static void put_event(struct accum *a, const struct raw_event *e, struct buf *sc
     accum_finish(a, text_of(&e->finish, scratch));
 }
 
+/* --- moulds: most events differ from the one before in one text --- */
+
+static bool note_text(struct raw_event *e, struct raw *raw)
+{
+    if (raw->kind != PIECE_TEXT)
+        return true;
+    if (!raw->text.len) {
+        raw->text.data = "";
+        return true;
+    }
+    if (e->moving)
+        return false;
+    e->moving = (size_t)((char *)raw - (char *)e);
+    return true;
+}
+
+/* Finds the one text that is not empty, in content, reasoning or arguments. */
+static bool find_moving(struct raw_event *e)
+{
+    bool one = !e->role.text.len && !e->finish.text.len && e->n_calls <= 1;
+    e->moving = 0;
+    one = one && note_text(e, &e->role) && note_text(e, &e->finish) && note_text(e, &e->content);
+    for (size_t i = 0; one && i < DIALECT_REASONING_FIELDS; i++)
+        one = note_text(e, &e->reasoning[i]);
+    if (one && e->n_calls)
+        one = !e->calls[0].id.text.len && !e->calls[0].name.text.len &&
+              note_text(e, &e->calls[0].id) && note_text(e, &e->calls[0].name) &&
+              note_text(e, &e->calls[0].args);
+    return one && e->moving;
+}
+
+/* Keeps what stands around the moving text of `event`, and what it means. */
+static void make_mould(struct accum *a, struct raw_event *event, struct span text)
+{
+    buf_clear(&a->mould);
+    if (text.len > MAX_PREFIX || !find_moving(event))
+        return;
+    struct raw *moving = (struct raw *)(void *)((char *)event + event->moving);
+    size_t before = (size_t)(moving->text.data - text.data);
+    size_t behind = before + moving->text.len;
+    buf_clear(&a->around);
+    buf_add(&a->around, text.data, before);
+    buf_add(&a->around, text.data + behind, text.len - behind);
+    a->around_split = before;
+    buf_add(&a->mould, event,
+            offsetof(struct raw_event, calls) + event->n_calls * sizeof event->calls[0]);
+}
+
+/* True if `text` is the last event with another text in its place: then it means the same. */
+static bool fits_mould(const struct accum *a, struct span text, struct raw_event *event)
+{
+    size_t before = a->around_split, behind = a->around.len - before;
+    if (!a->mould.len || text.len < a->around.len ||
+        memcmp(text.data, a->around.data, before) != 0 ||
+        memcmp(text.data + text.len - behind, a->around.data + before, behind) != 0)
+        return false;
+    struct scan s = {.at = text.data + before - 1, .end = text.data + text.len};
+    struct raw string;
+    if (!take_string(&s, &string) ||
+        string.text.data + string.text.len != text.data + text.len - behind)
+        return false;
+    memcpy(event, a->mould.data, a->mould.len);
+    memcpy((char *)event + event->moving, &string, sizeof string);
+    return true;
+}
+
+static bool read_whole(struct accum *a, struct span text, struct raw_event *event)
+{
+    memset(event, 0, offsetof(struct raw_event, calls));
+    struct scan s = {text.data, text.data + text.len, a->dialect, event, NULL};
+    if (!take_event(&s, &a->prefix) || !event->has_delta)
+        return false;
+    skip_space(&s);
+    return s.at == s.end;
+}
+
 bool decode_fast_event(struct accum *a, struct span text)
 {
     struct raw_event event;
-    memset(&event, 0, offsetof(struct raw_event, calls));
-    event.n_calls = 0;
-    event.has_calls = false;
-    struct scan s = {text.data, text.data + text.len, a->dialect, &event, NULL};
-    if (!take_event(&s, &a->prefix) || !event.has_delta)
-        return false;
-    skip_space(&s);
-    if (s.at != s.end)
+    bool moulded = fits_mould(a, text, &event);
+    if (!moulded && !read_whole(a, text, &event))
         return false;
     buf_clear(&a->scratch);
     buf_reserve(&a->scratch, text.len); /* no text is longer than its escaped form: nothing moves */
     put_event(a, &event, &a->scratch);
+    if (!moulded)
+        make_mould(a, &event, text);
     return true;
 }

@@ -23,6 +23,8 @@
 
 #define BATCH        512
 #define BUFFER_BYTES 65536
+#define STAMP_BYTES  300 /* at the end of a read, where the last stamp is sought */
+#define DIGITS       16
 #define STARTS       16 /* connections begun at a time, so that those that run are not held up */
 
 enum state { AT_HEAD, AT_SIZE, AT_PAYLOAD, AT_LINE_END };
@@ -97,14 +99,16 @@ static size_t take_line_end(struct conn *c, const char *data, size_t len)
     return (size_t)(lf - data) + 1;
 }
 
-/* The stamp of the last event that is whole in these bytes. */
+/* The stamp of the last event in these bytes. */
 static void read_stamp(struct bare *b, const char *data, size_t len)
 {
-    static const char key[] = "\"sent_us\":\"";
-    size_t n = sizeof key - 1;
-    for (size_t i = len < 29 + n ? 0 : len - 29 - n; i + n < len; i++)
-        if (data[i] == '"' && memcmp(data + i, key, n) == 0)
-            b->stamped_us = strtoll(data + i + n, NULL, 10);
+    static const char key[] = "id: 0";
+    struct span tail = {data, len};
+    if (len > STAMP_BYTES)
+        tail = (struct span){data + len - STAMP_BYTES, STAMP_BYTES};
+    for (long at = -1; (at = span_find(tail, span_of(key), (size_t)(at + 1))) >= 0;)
+        if ((size_t)at + sizeof key + DIGITS < tail.len)
+            b->stamped_us = strtoll(tail.data + at + sizeof key - 1, NULL, 10);
 }
 
 /* True when the answer is complete. */

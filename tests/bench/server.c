@@ -3,7 +3,7 @@
  *
  * The first part of a request's path says what is wanted: /e100-r50-d12-t0/v1/... is 100 events,
  * 50 a second, of 12 words each, the first after 0 ms. r0 sends as fast as the client takes it.
- * Each event of a paced stream carries the moment at which it was written ("sent_us",
+ * Each event of a paced stream carries the moment at which it was written (as its id,
  * CLOCK_MONOTONIC); deadlines are absolute, so that a late event does not delay those behind it.
  * GET /stats answers with the counters so far and starts them anew. */
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@
 #define READ_BYTES 262144
 #define BATCH      512
 #define LATE_US    5000 /* an event sent later than this counts as late */
-#define STAMP      "\"sent_us\":\""
+#define STAMP      "id: "
 #define DIGITS     16
 
 /* An answer as it goes over the wire, and where its events begin. */
@@ -102,6 +102,9 @@ static void add_words(struct buf *out, struct rng *r, long n)
 static void add_event(struct body *b, long k, struct rng *r)
 {
     struct buf event = BUF_INIT;
+    buf_adds(&event, STAMP);
+    size_t stamp = event.len;
+    buf_adds(&event, "0000000000000000\n");
     buf_adds(&event, "data: {\"id\":\"chatcmpl-5f0c2a9b7d3e41868c1b4f7a90d2e6c3\",\"object\":"
                      "\"chat.completion.chunk\",\"created\":1764500000,\"model\":\"bench\","
                      "\"choices\":[{\"index\":0,\"delta\":{");
@@ -117,11 +120,8 @@ static void add_event(struct body *b, long k, struct rng *r)
         add_words(&event, r, b->words);
         buf_addc(&event, '"');
     }
-    buf_addf(&event, "},\"logprobs\":null,\"finish_reason\":%s}],\"usage\":null,",
+    buf_addf(&event, "},\"logprobs\":null,\"finish_reason\":%s}],\"usage\":null}\n\n",
              last ? "\"tool_calls\"" : "null");
-    buf_adds(&event, STAMP);
-    size_t stamp = event.len;
-    buf_adds(&event, "0000000000000000\"}\n\n");
     b->starts[k] = k ? b->bytes.len : 0;
     char size[32];
     int n = snprintf(size, sizeof size, "%zx\r\n", event.len);

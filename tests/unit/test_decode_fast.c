@@ -182,9 +182,64 @@ static void test_taken(void)
     }
 }
 
+/* What stands around the text that changes from event to event, and is remembered. */
+static const char *const frames[][2] = {
+    {"{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"", "\"},\"finish_reason\":null}]}"},
+    {"{\"choices\":[{\"delta\":{\"content\":\"", "\",\"role\":\"\"}}],\"usage\":null}"},
+    {"{\"choices\":[{\"delta\":{\"content\":null,\"reasoning\":\"", "\"}}]}"},
+    {"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"",
+     "\"}}]}}]}"},
+    {"{\"choices\":[{\"delta\":{\"content\":\"a\",\"reasoning\":\"", "\"}}]}"}};
+
+static const char *const texts[] = {
+    "word",
+    "",
+    " a\\nb",
+    "\\ud83d\\ude00",
+    "\\ud83d",
+    "a\"",
+    "\\",
+    "\\\"},\\\"finish_reason\\\":null}]}",
+    "x\"}}]}",
+    "x\",\"role\":\"user",
+    "x\",\"content\":\"y",
+    "\xC3\xA9",
+    "\xED\xA0\xBD",
+    "\x01",
+    "{\\\"k\\\": [1, 2]}",
+    "a text that is longer than any other here, by far, to move buffers"};
+
+/* Streams whose events are alike, or nearly: what was remembered of one must not leak into another.
+ */
+static void test_alike(void)
+{
+    struct exchange_facts f = {
+        .stream = true, .status = 200, .end = END_CLEAN, .caps = endpoint_default_caps()};
+    for (uint64_t i = 0; i < 4000; i++) {
+        struct rng rng = rng_stream(i, 0, "alike");
+        struct buf b = BUF_INIT;
+        size_t frame = rng_below(&rng, sizeof frames / sizeof frames[0]);
+        for (size_t n = 2 + rng_below(&rng, 8); n > 0; n--) {
+            if (rng_chance(&rng, 0.1))
+                frame = rng_below(&rng, sizeof frames / sizeof frames[0]);
+            const char *text = rng_pick(&rng, texts, sizeof texts / sizeof texts[0]);
+            buf_addf(&b, "data: %s%s%s\n\n", frames[frame][0], text, frames[frame][1]);
+        }
+        buf_adds(&b, "data: [DONE]\n\n");
+        compare("alike", &f, buf_span(&b));
+        char *whole = dump_chunked(&f, buf_span(&b), 0);
+        char *pieces_of_61 = dump_chunked(&f, buf_span(&b), 61);
+        CHECK_STR(pieces_of_61, whole);
+        free(whole);
+        free(pieces_of_61);
+        buf_release(&b);
+    }
+}
+
 int main(void)
 {
     test_taken();
+    test_alike();
     each_wire_case(check_line);
     return check_end();
 }
