@@ -48,6 +48,7 @@ grep -q 'idxk=bf16 AND graph=on' "$work/text" || fail "no set"
 status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" "$work/plan.json"
 cmp -s "$work/out" "$work/text" || fail "the result printed again differs"
 status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" --output md "$work/plan.json"
+# shellcheck disable=SC2016 # backquotes of Markdown
 grep -qF '| `idxk` | `graph` | `overlap` | `concurrency` | sessions |' "$work/out" || fail "Markdown"
 status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" --output json "$work/plan.json"
 corrupt=$(sql "$db" "SELECT count(*) FROM sessions WHERE NOT warmup AND class IN ('leak', 'no_tool')")

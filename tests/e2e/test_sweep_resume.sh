@@ -41,7 +41,7 @@ rows "$work/peace.db" >"$work/want"
 summary "$work/peace.db" >"$work/want.md"
 
 db=$work/killed.db
-begun= last=0
+begun='' last=0
 go_on() {
     [ -z "$begun" ] || last=$(sql "$db" 'SELECT max(start) FROM sweep_starts')
     # shellcheck disable=SC2086 # nothing at the first time
