@@ -92,6 +92,10 @@ const struct opt run_option_table[] = {
      "database; ':memory:' keeps nothing"},
     {"keep", NULL, 0, OPT_TEXT, AT(keep), NULL, "damaged", 0, 0, "damaged|all|none", NULL,
      "rounds whose request and response bytes are stored"},
+    {"evidence-limit", NULL, 0, OPT_LONG, AT(evidence_limit), "MIB", "1024", 0, 1 << 30, NULL, NULL,
+     "store at most so many MiB of such bytes, before compression, and count what is dropped; 0 = "
+     "no "
+     "limit"},
     {"output", NULL, 'o', OPT_TEXT, AT(output), NULL, "text", 0, 0, "text|json", NULL,
      "form of the summary"},
     {"junit", NULL, 0, OPT_TEXT, AT(junit), "FILE", NULL, 0, 0, NULL, NULL,

@@ -11,7 +11,8 @@
 struct run_options {
     struct endpoint_options endpoint;
     /* load */
-    long sessions, warmup, concurrency, rounds, context, max_tokens, seed, threads, only;
+    long sessions, warmup, concurrency, rounds, context, max_tokens, seed, threads, only,
+        evidence_limit;
     double temperature, request_rate;
     const char *scenario, *tool_choice, *shard, *extra_body;
     bool stream, twin, sampling_seed, preflight;

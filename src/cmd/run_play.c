@@ -3,6 +3,7 @@
 #include "run_play.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "clock.h"
@@ -26,8 +27,28 @@ static bool decides(struct until *until, const struct run_options *o, const stru
     return until && place > 0 && until_add(until, place, reason_class(outcome_reason(one)));
 }
 
+/* How many bytes of evidence a run has stored and left out. */
+struct evidence_count {
+    size_t kept, dropped;
+    long rounds_dropped;
+};
+
+/* A session's evidence is stored whole or not at all: half a conversation proves little. */
+static void limit_evidence(const struct run_options *o, struct outcome *one,
+                           struct evidence_count *count)
+{
+    size_t bytes = outcome_evidence(one), limit = (size_t)o->evidence_limit << 20;
+    if (!limit || count->kept + bytes <= limit) {
+        count->kept += bytes;
+        return;
+    }
+    count->dropped += bytes;
+    count->rounds_dropped += outcome_drop_evidence(one);
+}
+
 /* Moves finished sessions from the workers to the store until there are no more. */
-static int pump(const struct run_play *p, struct load *l, struct until *until, struct err *err)
+static int pump(const struct run_play *p, struct load *l, struct until *until,
+                struct evidence_count *evidence, struct err *err)
 {
     const struct run_options *o = p->setup->options;
     struct progress *progress = load_progress(l);
@@ -36,6 +57,8 @@ static int pump(const struct run_play *p, struct load *l, struct until *until, s
     bool stopping = false;
     while (!load_is_over(l)) {
         struct outcome *one = load_next(l, POLL_US);
+        if (one)
+            limit_evidence(o, one, evidence);
         if (one && rc == 0)
             rc = store_session(p->store, p->run, outcome_row(one), err);
         bool decided = one && decides(until, o, one);
@@ -102,18 +125,36 @@ static enum exit_status run_status(const struct run_options *o, const struct pla
     return status;
 }
 
+/* Adds what the run leaves beside its rows; `text` is the evidence's words. */
+static size_t add_facts(struct pair facts[2], const struct until *until,
+                        const struct evidence_count *evidence, char text[160])
+{
+    size_t n = 0;
+    if (until)
+        facts[n++] = (struct pair){"sequential test", until_words(until)};
+    if (evidence->rounds_dropped) {
+        snprintf(text, 160,
+                 "%ld exchanges with %.1f MiB were not stored: --evidence-limit was reached",
+                 evidence->rounds_dropped, (double)evidence->dropped / (1 << 20));
+        facts[n++] = (struct pair){"evidence dropped", text};
+    }
+    return n;
+}
+
 static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us,
-                  const struct until *until, struct err *err)
+                  const struct until *until, const struct evidence_count *evidence, struct err *err)
 {
     int64_t start_us = load_progress(l)->start_us;
     struct load_figures f = load_end(l);
-    struct pair fact = {"sequential test", until ? until_words(until) : ""};
+    struct pair facts[2];
+    char text[160];
+    size_t n_facts = add_facts(facts, until, evidence, text);
     bool decided = until && until_status(until) != STATUS_UNDECIDED;
     struct run_end end = {.status = decided         ? "decided"
                                     : cmd_stopped() ? "interrupted"
                                                     : "done",
-                          .facts = &fact,
-                          .n_facts = until ? 1 : 0,
+                          .facts = facts,
+                          .n_facts = n_facts,
                           .peak_in_flight = f.peak_in_flight,
                           .wall_us = clock_mono_us() - start_us,
                           .cpu_us = clock_cpu_us() - cpu_start_us,
@@ -133,8 +174,9 @@ int run_play(const struct run_play *p, struct played *played, struct err *err)
         until_init(&until, o->p0, o->p1, o->test_error, load_total(l) - o->warmup);
         deciding = &until;
     }
-    int rc = pump(p, l, deciding, err);
-    if (finish(p, l, cpu_start_us, deciding, err) != 0)
+    struct evidence_count evidence = {0};
+    int rc = pump(p, l, deciding, &evidence, err);
+    if (finish(p, l, cpu_start_us, deciding, &evidence, err) != 0)
         rc = -1;
     if (rc == 0)
         rc = read_tally(p, played, err);

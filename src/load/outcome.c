@@ -272,6 +272,37 @@ enum reason outcome_reason(const struct outcome *o)
     return o->reason;
 }
 
+static size_t evidence_of(const struct answers *a)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_rounds; i++)
+        n += a->rounds[i].request.len + a->rounds[i].headers.len + a->rounds[i].response.len;
+    return n;
+}
+
+size_t outcome_evidence(const struct outcome *o)
+{
+    return evidence_of(&o->own) + evidence_of(&o->twins);
+}
+
+static long drop_evidence(struct answers *a)
+{
+    const struct span none = {NULL, 0};
+    long n = 0;
+    for (size_t i = 0; i < a->n_rounds; i++) {
+        struct round_row *row = &a->rounds[i];
+        n += row->request.len > 0;
+        row->request = row->headers = row->response = none;
+        row->arrivals_json = NULL;
+    }
+    return n;
+}
+
+long outcome_drop_evidence(struct outcome *o)
+{
+    return drop_evidence(&o->own) + drop_evidence(&o->twins);
+}
+
 const struct session_row *outcome_row(const struct outcome *o)
 {
     return &o->row;

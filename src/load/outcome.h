@@ -46,6 +46,12 @@ void outcome_end(struct outcome *o, const struct outcome_end *end);
 
 enum reason outcome_reason(const struct outcome *o);
 
+/* Bytes of evidence in it. */
+size_t outcome_evidence(const struct outcome *o);
+
+/* Takes the evidence out of its rows; returns the number of exchanges that had some. */
+long outcome_drop_evidence(struct outcome *o);
+
 /* The rows, borrowed from the outcome. */
 const struct session_row *outcome_row(const struct outcome *o);
 

@@ -50,3 +50,16 @@ says "kept no bytes of a damaged round"
 status 2 "$TOOLSTORM" export 7 --db "$db"
 status 2 "$TOOLSTORM" export --db "$db"
 says "export needs a run"
+
+# A limit of evidence: sessions are kept whole until it is reached, and what is dropped is counted.
+rm -f "$db"*
+status 0 "$TOOLSTORM" run --quiet --db "$db" --sessions 60 --concurrency 10 --rounds 3 --keep all \
+    --context 20000 --evidence-limit 4 --sim-ttft 1ms --sim-itl 0
+kept=$(sql "$db" "SELECT count(*) FROM (SELECT DISTINCT session, round FROM evidence)")
+total=$(sql "$db" "SELECT count(*) FROM rounds")
+bytes=$(sql "$db" "SELECT sum(size) FROM evidence WHERE part <> 'arrivals'")
+if [ "$bytes" -gt $((4 << 20)) ] || [ "$bytes" -lt $((3 << 20)) ]; then fail "$bytes bytes kept"; fi
+grep -q "evidence dropped: $((total - kept)) exchanges with [0-9.]* MiB were not stored" "$work/out" ||
+    { cat "$work/out" >&2; fail "what was dropped is not said"; }
+[ "$(sql "$db" "SELECT count(*) FROM (SELECT session FROM evidence WHERE part = 'request' GROUP BY session
+                HAVING count(*) <> 3)")" -eq 0 ] || fail "half a session was kept"
