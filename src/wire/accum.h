@@ -40,8 +40,9 @@ struct accum {
     unsigned long event; /* the number of the event being read */
     struct buf scratch;  /* for whoever reads an event */
     struct buf prefix;   /* likewise, from one event to the next */
-    struct buf mould, around;
-    size_t around_split;
+    struct buf mould;    /* likewise: what the last event meant but for one text, */
+    struct buf around;   /* the bytes before and behind that text, */
+    size_t around_split; /* and how many stood before */
 
     /* private */
     struct call_state *calls;

@@ -4,14 +4,15 @@
  * strict JSON) it leaves to decode_openai.c before anything was touched, and what it takes must
  * come to the same.
  *
- * First everything is looked at and remembered as it stands; then it is put together. */
+ * First everything is looked at and remembered as it stands; then it is put together. Where an
+ * event is the last one with another text in its place, looking at that text is enough. */
 #include <stdint.h>
 #include <string.h>
 
 #include "accum.h"
 #include "decode_ops.h"
 #include "dialect.h"
-#include "utf8.h"
+#include "raw_string.h"
 
 #define MAX_CALLS  8  /* in one event; with more it is not plain */
 #define MAX_NUMBER 40 /* characters */
@@ -20,13 +21,6 @@
 /* Compared in place: keys are what most of the time goes into. */
 #define IS(key, word)                                                                              \
     ((key).len == sizeof(word) - 1 && memcmp((key).data, word, sizeof(word) - 1) == 0)
-
-/* A string as it stands between its quotes, or null, or not there. */
-struct raw {
-    enum piece_kind kind;
-    struct span text;
-    bool escaped;
-};
 
 struct raw_call {
     long index;
@@ -72,99 +66,12 @@ static bool take_word(struct scan *s, const char *word)
     return true;
 }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LITTLE_ENDIAN_WORDS 1
-#else
-#define LITTLE_ENDIAN_WORDS 0
-#endif
-
-#define ONES  UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
-
-static uint64_t zero_bytes(uint64_t x)
-{
-    return (x - ONES) & ~x & HIGHS;
-}
-
-/* The first quote, backslash or control byte at or behind `p`. */
-static const char *plain_end(const char *p, const char *end)
-{
-    while (end - p >= 8) {
-        uint64_t x;
-        memcpy(&x, p, 8);
-        uint64_t control = (x - ONES * 0x20) & ~x & HIGHS;
-        uint64_t found = control | zero_bytes(x ^ (ONES * '"')) | zero_bytes(x ^ (ONES * '\\'));
-        if (found && LITTLE_ENDIAN_WORDS) /* the lowest mark is right, those above may not be */
-            return p + __builtin_ctzll(found) / 8;
-        if (found)
-            break;
-        p += 8;
-    }
-    while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
-        p++;
-    return p;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* The value of the four digits behind "\u" at `p`, or -1. */
-static long unit_at(const char *p, const char *end)
-{
-    long value = 0;
-    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
-        return -1;
-    for (int i = 2; i < 6; i++) {
-        int digit = hex_digit(p[i]);
-        if (digit < 0)
-            return -1;
-        value = value * 16 + digit;
-    }
-    return value;
-}
-
-/* Length of the escape at `p`; 0 if it is none, or one that can't stand for itself. */
-static size_t escape_length(const char *p, const char *end)
-{
-    if (end - p < 2)
-        return 0;
-    if (p[1] != 'u')
-        return p[1] && strchr("\"\\/bfnrt", p[1]) ? 2 : 0;
-    long unit = unit_at(p, end);
-    if (unit <= 0 || (unit >= 0xDC00 && unit <= 0xDFFF))
-        return 0;
-    if (unit < 0xD800 || unit > 0xDFFF)
-        return 6;
-    long low = unit_at(p + 6, end);
-    return low >= 0xDC00 && low <= 0xDFFF ? 12 : 0;
-}
-
 static bool take_string(struct scan *s, struct raw *out)
 {
-    if (!take(s, '"'))
-        return false;
-    const char *from = s->at;
-    bool escaped = false;
-    for (;;) {
-        s->at = plain_end(s->at, s->end);
-        if (s->at == s->end)
-            return false;
-        if (*s->at == '"')
-            break;
-        size_t n = *s->at == '\\' ? escape_length(s->at, s->end) : 0;
-        if (!n)
-            return false;
-        escaped = true;
-        s->at += n;
-    }
-    *out = (struct raw){PIECE_TEXT, {from, (size_t)(s->at - from)}, escaped};
-    s->at++;
-    return true;
+    skip_space(s);
+    const char *behind = raw_string_read(s->at, s->end, out);
+    s->at = behind ? behind : s->at;
+    return behind != NULL;
 }
 
 static bool take_digits(struct scan *s)
@@ -398,44 +305,9 @@ static bool take_event(struct scan *s, struct buf *prefix)
     return true;
 }
 
-static void add_escape(const char **p, const char *end, struct buf *out)
-{
-    static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-    long unit = unit_at(*p, end);
-    if (unit < 0) {
-        buf_addc(out, bytes[strchr(letters, (*p)[1]) - letters]);
-        *p += 2;
-    } else if (unit >= 0xD800 && unit <= 0xDBFF) {
-        long low = unit_at(*p + 6, end);
-        utf8_add(out, (uint32_t)(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)));
-        *p += 12;
-    } else {
-        utf8_add(out, (uint32_t)unit);
-        *p += 6;
-    }
-}
-
-/* The string's text: as it stands, or written out into `scratch`, which has room for it. */
-static struct span text_of(const struct raw *raw, struct buf *scratch)
-{
-    if (!raw->escaped)
-        return raw->text;
-    size_t start = scratch->len;
-    const char *p = raw->text.data, *end = p + raw->text.len;
-    while (p < end) {
-        const char *stop = memchr(p, '\\', (size_t)(end - p));
-        stop = stop ? stop : end;
-        buf_add(scratch, p, (size_t)(stop - p));
-        p = stop;
-        if (p < end)
-            add_escape(&p, end, scratch);
-    }
-    return (struct span){scratch->data + start, scratch->len - start};
-}
-
 static struct piece piece_of(const struct raw *raw, struct buf *scratch)
 {
-    return (struct piece){raw->kind, text_of(raw, scratch)};
+    return (struct piece){raw->kind, raw_string_text(raw, scratch)};
 }
 
 static void put_reasoning(struct accum *a, const struct raw_event *e, struct buf *scratch)
@@ -443,7 +315,7 @@ static void put_reasoning(struct accum *a, const struct raw_event *e, struct buf
     for (size_t i = 0; i < DIALECT_REASONING_FIELDS; i++) {
         if (!e->reasoning[i].text.len)
             continue;
-        accum_reasoning(a, text_of(&e->reasoning[i], scratch));
+        accum_reasoning(a, raw_string_text(&e->reasoning[i], scratch));
         if (i > 0)
             a->r->quirks |= QUIRK_BIT(reasoning_field);
         return;
@@ -465,7 +337,7 @@ static void put_event(struct accum *a, const struct raw_event *e, struct buf *sc
                                .args = piece_of(&c->args, scratch)};
         accum_call(a, &p);
     }
-    accum_finish(a, text_of(&e->finish, scratch));
+    accum_finish(a, raw_string_text(&e->finish, scratch));
 }
 
 /* --- moulds: most events differ from the one before in one text --- */
