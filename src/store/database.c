@@ -51,6 +51,17 @@ int database_exec(struct store *s, const char *sql, const char *doing, struct er
     return 0;
 }
 
+int database_again(struct store *s, sqlite3_stmt **slot, const char *sql, const char *doing,
+                   struct err *err)
+{
+    if (!*slot)
+        sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
+    int rc = *slot ? sqlite3_step(*slot) : SQLITE_ERROR;
+    if (*slot)
+        sqlite3_reset(*slot);
+    return rc == SQLITE_DONE ? 0 : database_fail(s, doing, err);
+}
+
 int64_t database_number(struct store *s, const char *sql, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;

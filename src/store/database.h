@@ -14,7 +14,7 @@ struct store {
     sqlite3 *db;
     char *path;
     sqlite3_stmt *insert[N_TABLES]; /* prepared at first use */
-    sqlite3_stmt *end_run;
+    sqlite3_stmt *end_run, *savepoint, *release;
     bool in_batch;          /* a transaction is open */
     long batched;           /* sessions in it */
     int64_t batch_since_us; /* when it was opened */
@@ -27,6 +27,10 @@ int database_fail(const struct store *s, const char *doing, struct err *err);
 
 /* Runs statements without results. */
 int database_exec(struct store *s, const char *sql, const char *doing, struct err *err) MUST_CHECK;
+
+/* Runs one statement that is run again and again; *slot keeps it prepared. */
+int database_again(struct store *s, sqlite3_stmt **slot, const char *sql, const char *doing,
+                   struct err *err) MUST_CHECK;
 
 /* One whole number, or -1 with an error. */
 int64_t database_number(struct store *s, const char *sql, struct err *err);

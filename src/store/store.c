@@ -70,6 +70,8 @@ static void disconnect(struct store *s)
     for (int i = 0; i < N_TABLES; i++)
         sqlite3_finalize(s->insert[i]);
     sqlite3_finalize(s->end_run);
+    sqlite3_finalize(s->savepoint);
+    sqlite3_finalize(s->release);
     sqlite3_close_v2(s->db);
     s->db = NULL;
 }
@@ -420,7 +422,8 @@ static int write_session(struct store *s, long run, const struct session_row *ro
 
 int store_session(struct store *s, long run, const struct session_row *row, struct err *err)
 {
-    if (database_begin(s, err) < 0 || database_exec(s, "SAVEPOINT session", "write", err) < 0)
+    if (database_begin(s, err) < 0 ||
+        database_again(s, &s->savepoint, "SAVEPOINT session", "write", err) < 0)
         return -1;
     if (write_session(s, run, row) < 0) {
         /* The sessions before it are whole: they are kept if the disk lets us. */
@@ -429,7 +432,7 @@ int store_session(struct store *s, long run, const struct session_row *row, stru
             sqlite3_exec(s->db, "ROLLBACK TO session; RELEASE session", NULL, NULL, NULL);
         return -1;
     }
-    if (database_exec(s, "RELEASE session", "write", err) < 0)
+    if (database_again(s, &s->release, "RELEASE session", "write", err) < 0)
         return -1;
     s->batched++;
     int64_t now = clock_mono_us();
