@@ -41,6 +41,9 @@ struct arrival {
     int64_t at_us;
 };
 
+/* Body bytes that are kept in `raw` of one reply; what comes beyond is decoded all the same. */
+#define REPLY_MAX_RAW (16u << 20)
+
 struct reply {
     /* transport */
     enum exchange_end end;

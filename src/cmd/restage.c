@@ -14,28 +14,35 @@
 
 #define RULES_BYTES (4u << 20)
 
-static int load_judge(struct restage *r, struct err *err)
+/* The rules in force, of the run's and those that may replace them. */
+static int choose_rules(struct restage *r, const struct restage_rules *rules, struct err *err)
 {
     const struct section *run = restage_run(r);
-    const char *file = figures_text(run, 0, "rules");
-    struct buf rules = BUF_INIT;
-    if (file[0] && file_read(file, RULES_BYTES, &rules, err) != 0) {
-        buf_release(&rules);
-        return err_prefix(err, "the run was judged with further rules");
-    }
-    const struct judge_options options = {.strict = figures_long(run, 0, "strict") != 0,
-                                          .rules_json = file[0] ? buf_str(&rules) : NULL};
-    r->judge = judge_new(&options, err);
-    buf_release(&rules);
-    if (!r->judge)
+    bool own_file = !rules || !rules->file, own_level = !rules || rules->strict < 0;
+    r->rules_file = own_file ? figures_text(run, 0, "rules") : rules->file;
+    r->strict = own_level ? figures_long(run, 0, "strict") != 0 : rules->strict != 0;
+    if (!r->rules_file[0] || file_read(r->rules_file, RULES_BYTES, &r->rules, err) == 0)
+        return 0;
+    return own_file ? err_prefix(err, "the run was judged with further rules") : -1;
+}
+
+static int load_judge(struct restage *r, const struct restage_rules *rules, struct err *err)
+{
+    if (choose_rules(r, rules, err) != 0)
         return -1;
+    const struct judge_options options = {
+        .strict = r->strict, .rules_json = r->rules_file[0] ? buf_str(&r->rules) : NULL};
+    r->judge = judge_new(&options, err);
+    if (!r->judge)
+        return r->rules_file[0] ? err_prefix(err, "'%s'", r->rules_file) : -1;
     size_t n;
     const struct tool *tools = scenario_tools(r->scenario, &n);
     r->toolset = toolset_new(r->judge, tools, n, err);
     return r->toolset ? 0 : -1;
 }
 
-int restage_init(struct restage *r, struct store *s, long run, struct err *err)
+int restage_init_with(struct restage *r, struct store *s, long run,
+                      const struct restage_rules *rules, struct err *err)
 {
     const struct binding binding = {.name = "run", .number = run};
     if (report_check_run(s, run, err) != 0 ||
@@ -45,7 +52,12 @@ int restage_init(struct restage *r, struct store *s, long run, struct err *err)
     r->key = token_key((uint64_t)figures_long(row, 0, "seed"));
     r->scenario = scenario_parse(figures_span(row, 0, "scenario_text"),
                                  figures_text(row, 0, "scenario"), err);
-    return r->scenario ? load_judge(r, err) : -1;
+    return r->scenario ? load_judge(r, rules, err) : -1;
+}
+
+int restage_init(struct restage *r, struct store *s, long run, struct err *err)
+{
+    return restage_init_with(r, s, run, NULL, err);
 }
 
 void restage_release(struct restage *r)
@@ -53,6 +65,7 @@ void restage_release(struct restage *r)
     toolset_free(r->toolset);
     judge_free(r->judge);
     scenario_free(r->scenario);
+    buf_release(&r->rules);
     figures_release(&r->figures);
     *r = (struct restage){0};
 }

@@ -2,8 +2,10 @@
 #ifndef RESTAGE_H
 #define RESTAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "buf.h"
 #include "err.h"
 #include "figures.h"
 #include "token.h"
@@ -21,11 +23,23 @@ struct restage {
     struct judge *judge;
     struct toolset *toolset;
     struct token_key key;
+    /* the rules in force */
+    const char *rules_file; /* of further rules; "" = none */
+    struct buf rules;       /* their text */
+    bool strict;
+};
+
+/* Rules to judge by instead of the run's own. */
+struct restage_rules {
+    const char *file; /* further rules; "" = none; NULL = the run's */
+    int strict;       /* -1 = as the run */
 };
 
 /* Error of status 2 if there is no such run, or its scenario or rules can't be used any more. `r`
  * is zeroed; release it after a failure too. */
 int restage_init(struct restage *r, struct store *s, long run, struct err *err) MUST_CHECK;
+int restage_init_with(struct restage *r, struct store *s, long run,
+                      const struct restage_rules *rules, struct err *err) MUST_CHECK;
 void restage_release(struct restage *r);
 
 /* The run's row. */

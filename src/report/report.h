@@ -29,6 +29,16 @@ typedef int report_flush(void *arg, const struct buf *out, struct err *err);
 int report_summary(struct store *s, long run, const struct report_style *style, struct buf *out,
                    struct err *err) MUST_CHECK;
 
+/* What a rejudging came to. */
+struct report_rejudged {
+    long kept;            /* replies whose bytes were there */
+    long newly_corrupted; /* sessions that were not, by the rules of the run */
+};
+
+/* Rejudging `number` of a run: what changes, and the rates before and now. Fills *sum. */
+int report_rejudged(struct store *s, long run, long number, const struct report_style *style,
+                    struct report_rejudged *sum, struct buf *out, struct err *err) MUST_CHECK;
+
 /* Which runs to list; NULL and 0 mean any. */
 struct report_filter {
     const char *label;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "rejudgings.h"
 #include "store.h"
 
 #define KEY(name, kind, field)                                                                     \
@@ -183,6 +184,34 @@ static const struct column hook_calls[] = {
     ROW(hook_call_row, "output", COL_BLOB, output),
 };
 
+static const struct column rejudgings[] = {
+    KEY("run", COL_LONG, run),
+    KEY("number", COL_INT, number),
+    KEY("started", COL_TEXT, started),
+    ROW(rejudging_row, "version", COL_TEXT, version),
+    ROW(rejudging_row, "judge_version", COL_INT, judge_version),
+    ROW(rejudging_row, "strict", COL_BOOL, strict),
+    ROW(rejudging_row, "rules_file", COL_TEXT, rules_file),
+    ROW(rejudging_row, "rules", COL_TEXT, rules),
+};
+
+static const struct column rejudgements[] = {
+    KEY("run", COL_LONG, run),
+    KEY("number", COL_INT, number),
+    ROW(rejudgement_row, "session", COL_LONG, session),
+    ROW(rejudgement_row, "round", COL_INT, round),
+    ROW(rejudgement_row, "twin", COL_BOOL, twin),
+    ROW(rejudgement_row, "final", COL_BOOL, final),
+    ROW(rejudgement_row, "class", COL_TEXT, class),
+    ROW(rejudgement_row, "reason", COL_TEXT, reason),
+    ROW(rejudgement_row, "channel", COL_TEXT, channel),
+    ROW(rejudgement_row, "call", COL_COUNT, call),
+    ROW(rejudgement_row, "offset", COL_LONG, offset),
+    ROW(rejudgement_row, "length", COL_LONG, length),
+    ROW(rejudgement_row, "rule", COL_TEXT, rule),
+    ROW(rejudgement_row, "note", COL_TEXT, note),
+};
+
 static const struct table tables[N_TABLES] = {
     [TABLE_RUNS] = {"runs", "run", true, false, runs, COUNT(runs)},
     [TABLE_SESSIONS] = {"sessions", "run, session", false, false, sessions, COUNT(sessions)},
@@ -203,6 +232,9 @@ static const struct table tables[N_TABLES] = {
     [TABLE_SWEEP_STARTS] = {"sweep_starts", "sweep, start", false, true, sweep_starts,
                             COUNT(sweep_starts)},
     [TABLE_HOOK_CALLS] = {"hook_calls", "sweep, call", true, false, hook_calls, COUNT(hook_calls)},
+    [TABLE_REJUDGINGS] = {"rejudgings", "run, number", true, false, rejudgings, COUNT(rejudgings)},
+    [TABLE_REJUDGEMENTS] = {"rejudgements", "run, number, session, round, twin", false, false,
+                            rejudgements, COUNT(rejudgements)},
 };
 
 const struct table *table_get(enum table_id id)

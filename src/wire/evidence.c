@@ -34,7 +34,7 @@ void evidence_header(struct reply *r, struct span line)
 
 void evidence_body(struct reply *r, const char *data, size_t len, int64_t now_us)
 {
-    r->raw.cap = EVIDENCE_MAX_RAW;
+    r->raw.cap = REPLY_MAX_RAW;
     buf_add(&r->raw, data, len);
     struct arrival *last = r->n_arrivals ? &r->arrivals[r->n_arrivals - 1] : NULL;
     if (last && (last->at_us == now_us || r->n_arrivals == EVIDENCE_MAX_ARRIVALS)) {

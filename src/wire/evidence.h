@@ -12,7 +12,6 @@
 struct endpoint;
 struct reply;
 
-#define EVIDENCE_MAX_RAW      (16u << 20) /* body bytes kept; the decoder goes on beyond */
 #define EVIDENCE_MAX_ARRIVALS 16384       /* arrival times kept; the last one takes in the rest */
 
 /* Adds a header line as received. A status line begins the headers anew. */

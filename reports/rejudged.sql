@@ -1,0 +1,100 @@
+-- What run :run comes to by the rules of its rejudging :number; NULL = the newest one.
+
+-- @do drop_rounds: the scratch tables of an earlier report
+DROP TABLE IF EXISTS temp.rejudged_round
+
+-- @do drop_sessions: likewise
+DROP TABLE IF EXISTS temp.rejudged_session
+
+-- @do rounds: every round, with its new verdict if its bytes were kept, else with its own
+CREATE TEMP TABLE rejudged_round AS
+SELECT r.session, r.round, r.class AS was_class, r.reason AS was,
+       coalesce(j.class, r.class) AS now_class, coalesce(j.reason, r.reason) AS now,
+       j.session IS NOT NULL AS judged, coalesce(j.final, 0) AS final
+FROM rounds AS r LEFT JOIN rejudgements AS j
+  ON j.run = :run AND j.session = r.session AND j.round = r.round AND NOT j.twin
+     AND j.number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))
+WHERE r.run = :run
+
+-- @do sessions: a session's verdict is that of its first damaged round
+CREATE TEMP TABLE rejudged_session AS
+WITH f AS (
+    SELECT session, count(*) AS rounds, sum(judged) AS judged, max(final) AS final,
+           min(round) FILTER (WHERE now_class <> 'ok') AS now_round
+    FROM rejudged_round GROUP BY session)
+SELECT s.session, s.warmup, s.class AS was_class, s.reason AS was,
+       s.first_bad_round AS was_round, f.rounds, f.judged, coalesce(f.now_round, 0) AS now_round,
+       coalesce(b.now_class, 'ok') AS now_class,
+       coalesce(b.now, CASE WHEN s.class = 'ok' THEN s.reason
+                            WHEN f.final THEN 'ok.done' ELSE 'ok.maxrounds' END) AS now
+FROM sessions AS s JOIN f USING (session)
+LEFT JOIN rejudged_round AS b ON b.session = s.session AND b.round = f.now_round
+WHERE s.run = :run
+
+-- @one rejudging: by which rules
+SELECT j.run, j.number, j.started, j.version, j.judge_version, j.strict AS "strict?", j.rules_file,
+       r.judge_version AS was_judge_version, r.version AS was_version, r.on_damage,
+       coalesce((SELECT value = 'yes' FROM run_settings WHERE run = :run AND key = 'strict'), 0)
+           AS "was_strict?",
+       (SELECT value FROM run_settings WHERE run = :run AND key = 'rules') AS was_rules_file,
+       (SELECT value FROM run_settings WHERE run = :run AND key = 'keep') AS keep
+FROM rejudgings AS j JOIN runs AS r USING (run)
+WHERE j.run = :run
+  AND j.number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))
+
+-- @one kept: of how many sessions the bytes are there; warm-up left out
+SELECT count(*) AS sessions, count(*) FILTER (WHERE judged = rounds) AS wholly,
+       count(*) FILTER (WHERE judged BETWEEN 1 AND rounds - 1) AS partly,
+       count(*) FILTER (WHERE judged = 0) AS not_at_all,
+       coalesce(sum(rounds), 0) AS rounds, coalesce(sum(judged), 0) AS rounds_kept,
+       (SELECT count(*) FROM rejudgements AS j WHERE j.run = :run AND j.twin AND j.number =
+        coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))) AS twins_kept
+FROM rejudged_session WHERE NOT warmup
+
+-- @one rates: of the kept sessions, and of all if what was not kept stays as it was
+WITH t AS (
+    SELECT count(*) FILTER (WHERE judged AND was_class IN ('leak', 'no_tool')) AS was_corrupted,
+           count(*) FILTER (WHERE judged AND was_class <> 'error') AS was_judged,
+           count(*) FILTER (WHERE judged AND now_class IN ('leak', 'no_tool')) AS corrupted,
+           count(*) FILTER (WHERE judged AND now_class <> 'error') AS judged,
+           count(*) FILTER (WHERE judged AND now_class = 'error') AS errors,
+           count(*) FILTER (WHERE now_class IN ('leak', 'no_tool')) AS run_corrupted,
+           count(*) FILTER (WHERE now_class <> 'error') AS run_judged,
+           count(*) FILTER (WHERE was_class IN ('leak', 'no_tool')) AS run_was_corrupted,
+           count(*) FILTER (WHERE was_class <> 'error') AS run_was_judged,
+           count(*) FILTER (WHERE now_class IN ('leak', 'no_tool')
+                              AND was_class NOT IN ('leak', 'no_tool')) AS newly_corrupted,
+           count(*) FILTER (WHERE was_class <> 'ok' AND now_class = 'ok') AS newly_right
+    FROM rejudged_session WHERE NOT warmup)
+SELECT *, rate_low(corrupted, judged) AS low, rate_bound(corrupted, judged) AS bound,
+       CASE WHEN was_judged > 0 THEN rate_text(was_corrupted, was_judged)
+            ELSE 'none judged' END AS was_text,
+       CASE WHEN judged > 0 THEN rate_text(corrupted, judged) ELSE 'none judged' END AS text,
+       CASE WHEN run_was_judged > 0 THEN rate_text(run_was_corrupted, run_was_judged)
+            ELSE 'none judged' END AS run_was_text,
+       CASE WHEN run_judged > 0 THEN rate_text(run_corrupted, run_judged)
+            ELSE 'none judged' END AS run_text
+FROM t
+
+-- @many moves: which verdicts on replies became which
+SELECT was, now, count(*) AS replies FROM (
+    SELECT was, now FROM rejudged_round WHERE judged
+    UNION ALL
+    SELECT t.reason, j.reason FROM twins AS t JOIN rejudgements AS j USING (run, session, round)
+    WHERE t.run = :run AND j.twin
+      AND j.number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run)))
+WHERE was <> now GROUP BY was, now ORDER BY replies DESC, was, now
+
+-- @many replies: each verdict that changes, and what decided
+SELECT j.session, j.round, j.twin AS "twin?", coalesce(t.reason, r.reason) AS was, j.reason AS now,
+       j.channel, j.call, j."offset", j.length, j.rule, j.note
+FROM rejudgements AS j LEFT JOIN rounds AS r USING (run, session, round)
+LEFT JOIN twins AS t ON j.twin AND t.run = j.run AND t.session = j.session AND t.round = j.round
+WHERE j.run = :run
+  AND j.number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))
+  AND coalesce(t.reason, r.reason) <> j.reason
+ORDER BY j.session, j.round, j.twin
+
+-- @many sessions: each session whose verdict or first damaged round changes
+SELECT session, warmup AS "warmup?", was, was_round, now, now_round, judged = rounds AS "whole?"
+FROM rejudged_session WHERE was <> now OR was_round <> now_round ORDER BY session
