@@ -8,14 +8,12 @@
 
 #include "buf.h"
 #include "commands.h"
-#include "dialect.h"
 #include "endpoint.h"
 #include "endpoint_options.h"
 #include "expect.h"
 #include "http.h"
 #include "json.h"
 #include "mem.h"
-#include "message.h"
 #include "opt.h"
 #include "rate_text.h"
 #include "replay_words.h"
@@ -119,10 +117,7 @@ static void add_opening(const struct replaying *r, const struct play *p, struct 
 {
     struct span body = watched_body(r), messages = json_raw_get(body, "messages");
     struct buf history = BUF_INIT, array = BUF_INIT;
-    size_t n;
-    const struct message *opening = play_opening(p, &n);
-    for (size_t i = 0; i < n; i++)
-        r->endpoint.dialect->message(&opening[i], &history);
+    session_open(r->endpoint.dialect, r->stage.scenario, p, &history);
     buf_addf(&array, "[%s]", buf_str(&history));
     splice(body, messages, buf_span(&array), out);
     buf_release(&history);

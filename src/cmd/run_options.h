@@ -14,7 +14,7 @@ struct run_options {
     long sessions, warmup, concurrency, rounds, context, max_tokens, seed, threads, only,
         evidence_limit;
     double temperature, request_rate;
-    const char *scenario, *tool_choice, *shard, *extra_body;
+    const char *scenario, *history, *tool_choice, *shard, *extra_body;
     bool stream, twin, sampling_seed, preflight;
     long retry_overload;
     /* judging */

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "file.h"
+#include "history.h"
 #include "http.h"
 #include "json.h"
 #include "judge.h"
@@ -18,6 +19,7 @@
 
 #define MAX_DEFAULT_THREADS 4
 #define RULES_BYTES         (4u << 20)
+#define HISTORY_BYTES       (64u << 20)
 
 static int load_judge(struct run_setup *s, struct err *err)
 {
@@ -156,11 +158,32 @@ static int fill_settings(struct run_setup *s, struct err *err)
     return run_options_shard(o, &t->shard, &t->shards, err);
 }
 
+/* A captured conversation becomes part of the scenario, and so of what is kept with the run. */
+static int load_scenario(struct run_setup *s, struct err *err)
+{
+    const char *file = s->options->history;
+    s->scenario = scenario_load(s->options->scenario, err);
+    if (!s->scenario || !file)
+        return s->scenario ? 0 : -1;
+    struct buf captured = BUF_INIT, text = BUF_INIT;
+    struct scenario *plain = s->scenario;
+    s->scenario = NULL;
+    if (file_read(file, HISTORY_BYTES, &captured, err) == 0) {
+        if (history_begin(span_of(scenario_text(plain)), buf_span(&captured), &text, err) != 0)
+            err_prefix(err, "'%s'", file);
+        else
+            s->scenario = scenario_parse(buf_span(&text), file, err);
+    }
+    scenario_free(plain);
+    buf_release(&captured);
+    buf_release(&text);
+    return s->scenario ? 0 : -1;
+}
+
 int run_setup_init(struct run_setup *s, const struct run_options *o, struct err *err)
 {
     s->options = o;
-    s->scenario = scenario_load(o->scenario, err);
-    if (!s->scenario)
+    if (load_scenario(s, err) != 0)
         return -1;
     s->key = token_key((uint64_t)o->seed);
     if (o->extra_body) {

@@ -78,6 +78,16 @@ static void write_body(const struct settings *s, long number, struct span histor
     s->endpoint->dialect->request(&q, out);
 }
 
+void session_open(const struct dialect *d, const struct scenario *sc, const struct play *p,
+                  struct buf *history)
+{
+    size_t n;
+    const struct message *opening = play_opening(p, &n);
+    buf_adds(history, scenario_history(sc));
+    for (size_t i = 0; i < n; i++)
+        d->message(&opening[i], history);
+}
+
 static void say(struct session *s, const struct message *m)
 {
     s->settings->endpoint->dialect->message(m, &s->history);
@@ -125,10 +135,7 @@ struct session *session_new(const struct settings *settings, struct progress *pr
     s->end.reason = REASON_maxrounds;
     s->end.warmup = start_order <= settings->warmup;
     s->end.start_us = clock_mono_us() - progress->start_us;
-    size_t n;
-    const struct message *opening = play_opening(s->play, &n);
-    for (size_t i = 0; i < n; i++)
-        say(s, &opening[i]);
+    session_open(settings->endpoint->dialect, settings->scenario, s->play, &s->history);
     prepare(s);
     return s;
 }
@@ -399,10 +406,7 @@ void session_preview(const struct settings *settings, long number, struct buf *o
 {
     struct buf history = BUF_INIT;
     struct play *play = new_play(settings, number);
-    size_t n;
-    const struct message *opening = play_opening(play, &n);
-    for (size_t i = 0; i < n; i++)
-        settings->endpoint->dialect->message(&opening[i], &history);
+    session_open(settings->endpoint->dialect, settings->scenario, play, &history);
     write_body(settings, number, buf_span(&history), settings->stream, out);
     play_free(play);
     buf_release(&history);

@@ -7,7 +7,9 @@
 
 #include "buf.h"
 
+struct dialect;
 struct outcome;
+struct play;
 struct progress;
 struct reply;
 struct scenario;
@@ -57,6 +59,11 @@ struct session_place {
     bool twin, replay;
 };
 char *session_name(const struct session_place *p);
+
+/* Adds the messages with which a session of the scenario begins, encoded, to the empty `history`.
+ */
+void session_open(const struct dialect *d, const struct scenario *sc, const struct play *p,
+                  struct buf *history);
 
 /* Adds the first request of session `number`, for people to read. */
 void session_preview(const struct settings *s, long number, struct buf *out);

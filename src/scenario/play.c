@@ -64,10 +64,15 @@ static void write_opening(struct play *p, struct fill *f)
     write_context(p, f, &context);
     f->context = buf_span(&context);
     const struct template *texts[] = {s->has_system ? &s->system : NULL, &s->user};
+    bool joined = s->history[0] != '\0'; /* the history has the only system message */
     for (int i = 0; i < 2; i++)
         if (texts[i]) {
-            struct message *m = &p->opening[p->n_opening++];
-            m->role = i ? ROLE_USER : ROLE_SYSTEM;
+            if (i && joined && p->n_opening)
+                buf_adds(&p->opening[0].content, "\n\n");
+            else
+                p->n_opening++;
+            struct message *m = &p->opening[p->n_opening - 1];
+            m->role = i || joined ? ROLE_USER : ROLE_SYSTEM;
             m->content.cap = FILL_MAX_BYTES + context.len;
             fill_text(f, texts[i], &m->content);
             p->too_long |= m->content.full;
@@ -167,7 +172,8 @@ static long text_tokens(const char *text)
 /* What each request will cost, if all goes well: judged softly, shown, never decisive. */
 static void estimate_requests(struct play *p)
 {
-    long tokens = estimate_tokens(span_of(scenario_tools_json(p->sc)));
+    long tokens = estimate_tokens(span_of(scenario_tools_json(p->sc))) +
+                  estimate_tokens(span_of(p->sc->script.history));
     for (size_t i = 0; i < p->n_opening; i++)
         tokens += estimate_tokens(buf_span(&p->opening[i].content)) + 4;
     for (int round = 1; round <= p->n_rounds; round++) {

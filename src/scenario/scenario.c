@@ -136,6 +136,11 @@ const char *scenario_tools_json(const struct scenario *sc)
     return sc->script.tools_json;
 }
 
+const char *scenario_history(const struct scenario *sc)
+{
+    return sc->script.history;
+}
+
 bool scenario_has_context(const struct scenario *sc)
 {
     return sc->script.has_vocab;

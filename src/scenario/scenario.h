@@ -48,6 +48,10 @@ const struct tool *scenario_tools(const struct scenario *sc, size_t *n);
 /* The "tools" array of a request as JSON text, spacing and key order as in the file. */
 const char *scenario_tools_json(const struct scenario *sc);
 
+/* What was said before the session begins: encoded messages, comma separated, as in the file; ""
+ * for most scenarios. */
+const char *scenario_history(const struct scenario *sc);
+
 /* False if the scenario has no context that could grow: --context has no effect then. */
 bool scenario_has_context(const struct scenario *sc);
 

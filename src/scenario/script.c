@@ -172,6 +172,9 @@ int script_read(struct script *s, struct span text, const struct json *tree, str
         check_context_use(s, json_get(tree, "context") != NULL, err) ||
         read_tools(s, json_raw_get(text, "tools"), json_get(tree, "tools"), err))
         return -1;
+    struct span history = json_raw_get(text, "history");
+    bool has = json_count(json_get(tree, "history")) > 0;
+    s->history = has ? mem_copy(history.data + 1, history.len - 2) : mem_str("");
     return step_read_all(s, json_raw_get(text, "steps"), json_get(tree, "steps"), err);
 }
 
@@ -197,6 +200,7 @@ void script_release(struct script *s)
         tool_release(&s->tools[i]);
     free(s->tools);
     free(s->tools_json);
+    free(s->history);
     step_release_all(s);
     *s = (struct script){0};
 }

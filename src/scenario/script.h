@@ -58,6 +58,7 @@ struct script {
     struct tool *tools;
     size_t n_tools;
     char *tools_json;
+    char *history; /* the elements of the array as they stand, comma separated; "" if none */
     struct script_step *steps;
     size_t n_steps;
     size_t repeat; /* number of the repeated step; n_steps if none is */

@@ -76,3 +76,24 @@ status 2 "$TOOLSTORM" replay 1 --db "$db"
 says "replay needs a run and a session"
 status 2 "$TOOLSTORM" replay 1 1 --db "$db" --round 9
 says "for that round"
+
+# A captured conversation begins every session: its bytes are sent, its tools are on offer, and the run
+# can be staged again from what was stored.
+cat >"$work/captured.jsonl" <<'JSON'
+{"request":{"messages":[{"role":"user","content":"hello"}]}}
+{"request":{"messages":[{"role":"system",  "content":"You are an agent {{x}}."},{"role":"user","content":"list"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"a.c"}],"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object"}}}]}}
+JSON
+rm -f "$db"*
+rc=0
+"$TOOLSTORM" run --quiet --history "$work/captured.jsonl" --db "$db" --sessions 40 --concurrency 20 --context 200 \
+    --keep all --sim-ttft 2ms --sim-itl 0 --fault 'leak.markup=0.2@inflight>4' >"$work/out" 2>"$work/err" </dev/null || rc=$?
+[ "$rc" -eq 1 ] || { cat "$work/err" >&2; fail "--history: status $rc"; }
+status 0 "$TOOLSTORM" show 1 "$(first ok.%)" --db "$db" --raw --round 1
+grep -qF '"messages":[{"role":"system",  "content":"You are an agent {{x}}."},' "$work/out" || fail "the captured bytes"
+status 1 "$TOOLSTORM" replay 1 "$(first leak.markup)" --db "$db" --times 8 -o json
+expect load 0/8 0/8 8/8
+status 0 "$TOOLSTORM" export 1 --db "$db" --out "$work/cases.jsonl"
+status 0 "$TOOLSTORM" judge -q "$work/cases.jsonl"
+jq -e '.asked.tools | map(.function.name) == ["ls", "fetch_berth_ledger"]' "$work/cases.jsonl" >/dev/null || fail "tools"
+status 2 "$TOOLSTORM" run --history "$work/cache.py" --db "$db"
+says "no messages: expected a request body"
