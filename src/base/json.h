@@ -83,6 +83,12 @@ void jsonw_null(struct jsonw *w);
 void jsonw_raw(struct jsonw *w, struct span json); /* ready JSON text, as it stands */
 void jsonw_value(struct jsonw *w, const struct json *v);
 
+/* A member of the current object: its key and its value. */
+void jsonw_member_text(struct jsonw *w, const char *key, const char *text);
+void jsonw_member_long(struct jsonw *w, const char *key, long long n);
+void jsonw_member_double(struct jsonw *w, const char *key, double d);
+void jsonw_member_bool(struct jsonw *w, const char *key, bool b);
+
 /* Adds `text` as a quoted JSON string. */
 void json_quote(struct buf *out, struct span text);
 

@@ -160,6 +160,30 @@ void jsonw_raw(struct jsonw *w, struct span json)
     buf_add(w->out, json.data, json.len);
 }
 
+void jsonw_member_text(struct jsonw *w, const char *key, const char *text)
+{
+    jsonw_key(w, key);
+    jsonw_text(w, text);
+}
+
+void jsonw_member_long(struct jsonw *w, const char *key, long long n)
+{
+    jsonw_key(w, key);
+    jsonw_long(w, n);
+}
+
+void jsonw_member_double(struct jsonw *w, const char *key, double d)
+{
+    jsonw_key(w, key);
+    jsonw_double(w, d);
+}
+
+void jsonw_member_bool(struct jsonw *w, const char *key, bool b)
+{
+    jsonw_key(w, key);
+    jsonw_bool(w, b);
+}
+
 /* A tree can be deeper than a jsonw, so it is printed by plain recursion (cJSON stops at 1000). */
 static void print_tree(const struct json *v, struct buf *out)
 {

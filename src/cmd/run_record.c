@@ -15,6 +15,7 @@
 #include "run_setup.h"
 #include "scenario.h"
 #include "store.h"
+#include "text.h"
 
 /* Owned keys and values, in the form that the store takes. */
 struct pair_list {
@@ -102,27 +103,10 @@ static void add_tags(const struct run_options *o, struct pair_list *list)
     }
 }
 
-static bool is_shell_safe(const char *word)
-{
-    return word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                         "0123456789-_=./:,@%+")];
-}
-
 static void add_word(struct buf *out, const char *word)
 {
     buf_addc(out, ' ');
-    if (is_shell_safe(word)) {
-        buf_adds(out, word);
-        return;
-    }
-    buf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            buf_adds(out, "'\\''");
-        else
-            buf_addc(out, *word);
-    }
-    buf_addc(out, '\'');
+    text_shell_word(out, word);
 }
 
 char *run_record_command(const struct run_setup *s, int argc, char **argv)

@@ -56,6 +56,7 @@ void compare_release(struct compare *c);
 /* compare_text.c: for people, for machines, for an issue. */
 void compare_write_text(const struct compare *c, const struct report_style *style, struct buf *out);
 void compare_write_json(const struct compare *c, struct jsonw *w);
+void compare_write_interval(struct jsonw *w, const char *key, struct interval i);
 void compare_write_md(const struct compare *c, struct buf *out);
 
 /* Comparison `i`: its verdict's sentence, and what stands behind it, a line each. */

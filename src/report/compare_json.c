@@ -4,19 +4,7 @@
 #include "json.h"
 #include "rate.h"
 
-static void number(struct jsonw *w, const char *key, double d)
-{
-    jsonw_key(w, key);
-    jsonw_double(w, d);
-}
-
-static void count(struct jsonw *w, const char *key, long n)
-{
-    jsonw_key(w, key);
-    jsonw_long(w, n);
-}
-
-static void interval(struct jsonw *w, const char *key, struct interval i)
+void compare_write_interval(struct jsonw *w, const char *key, struct interval i)
 {
     jsonw_key(w, key);
     jsonw_array(w);
@@ -28,14 +16,13 @@ static void interval(struct jsonw *w, const char *key, struct interval i)
 static void write_arm(const struct arm *a, struct jsonw *w)
 {
     jsonw_object(w);
-    jsonw_key(w, "name");
-    jsonw_text(w, a->name);
+    jsonw_member_text(w, "name", a->name);
     jsonw_key(w, "runs");
     jsonw_raw(w, span_of(a->runs));
-    count(w, "corrupt", a->corrupt);
-    count(w, "judged", a->judged);
-    count(w, "errors", a->errors);
-    interval(w, "interval", rate_clopper_pearson(a->corrupt, a->judged, 0.95));
+    jsonw_member_long(w, "corrupt", a->corrupt);
+    jsonw_member_long(w, "judged", a->judged);
+    jsonw_member_long(w, "errors", a->errors);
+    compare_write_interval(w, "interval", rate_clopper_pearson(a->corrupt, a->judged, 0.95));
     jsonw_key(w, "starts");
     jsonw_array(w);
     const struct section *starts = figures_get(&a->figures, "starts");
@@ -61,11 +48,10 @@ static void write_reasons(const struct comparison *c, struct jsonw *w)
     jsonw_array(w);
     for (size_t i = 0; i < c->n_reasons; i++) {
         jsonw_object(w);
-        jsonw_key(w, "reason");
-        jsonw_text(w, c->reasons[i].reason);
-        count(w, "a", c->reasons[i].a);
-        count(w, "b", c->reasons[i].b);
-        number(w, "p_holm", c->reasons[i].p_holm);
+        jsonw_member_text(w, "reason", c->reasons[i].reason);
+        jsonw_member_long(w, "a", c->reasons[i].a);
+        jsonw_member_long(w, "b", c->reasons[i].b);
+        jsonw_member_double(w, "p_holm", c->reasons[i].p_holm);
         jsonw_end_object(w);
     }
     jsonw_end_array(w);
@@ -75,29 +61,24 @@ static void write_comparison(const struct comparison *c, struct jsonw *w)
 {
     const struct verdict_result *r = &c->result;
     jsonw_object(w);
-    jsonw_key(w, "a");
-    jsonw_text(w, c->a->name);
-    jsonw_key(w, "b");
-    jsonw_text(w, c->b->name);
-    jsonw_key(w, "verdict");
-    jsonw_text(w, verdict_word(r->verdict));
-    jsonw_key(w, "means");
-    jsonw_text(w, verdict_means(r->verdict));
+    jsonw_member_text(w, "a", c->a->name);
+    jsonw_member_text(w, "b", c->b->name);
+    jsonw_member_text(w, "verdict", verdict_word(r->verdict));
+    jsonw_member_text(w, "means", verdict_means(r->verdict));
     write_weaknesses(c, w);
-    number(w, "difference", r->diff);
-    interval(w, "difference_interval_95", r->ci95);
-    interval(w, "difference_interval_90", r->ci90);
-    interval(w, "ratio_interval_95", r->ratio);
-    number(w, "p_sessions", r->p_session);
-    number(w, "p_sessions_holm", c->p_holm);
-    number(w, "p_starts", r->p_run);
-    number(w, "noise_factor", r->phi);
-    number(w, "noise_df", r->df);
-    jsonw_key(w, "paired_blocks");
-    jsonw_bool(w, c->paired);
-    interval(w, "detectable", r->detectable);
-    number(w, "sessions_needed_per_arm", r->sessions_needed);
-    number(w, "blocks_to_add", r->blocks_to_add);
+    jsonw_member_double(w, "difference", r->diff);
+    compare_write_interval(w, "difference_interval_95", r->ci95);
+    compare_write_interval(w, "difference_interval_90", r->ci90);
+    compare_write_interval(w, "ratio_interval_95", r->ratio);
+    jsonw_member_double(w, "p_sessions", r->p_session);
+    jsonw_member_double(w, "p_sessions_holm", c->p_holm);
+    jsonw_member_double(w, "p_starts", r->p_run);
+    jsonw_member_double(w, "noise_factor", r->phi);
+    jsonw_member_double(w, "noise_df", r->df);
+    jsonw_member_bool(w, "paired_blocks", c->paired);
+    compare_write_interval(w, "detectable", r->detectable);
+    jsonw_member_double(w, "sessions_needed_per_arm", r->sessions_needed);
+    jsonw_member_double(w, "blocks_to_add", r->blocks_to_add);
     write_reasons(c, w);
     jsonw_end_object(w);
 }
@@ -105,8 +86,8 @@ static void write_comparison(const struct comparison *c, struct jsonw *w)
 void compare_write_json(const struct compare *c, struct jsonw *w)
 {
     jsonw_object(w);
-    number(w, "margin", c->request.margin);
-    number(w, "alpha", c->request.alpha);
+    jsonw_member_double(w, "margin", c->request.margin);
+    jsonw_member_double(w, "alpha", c->request.alpha);
     jsonw_key(w, "arms");
     jsonw_array(w);
     for (size_t i = 0; i < c->n_arms; i++)

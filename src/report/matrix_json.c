@@ -6,33 +6,6 @@
 #include "json.h"
 #include "rate.h"
 
-static void number(struct jsonw *w, const char *key, double d)
-{
-    jsonw_key(w, key);
-    jsonw_double(w, d);
-}
-
-static void count(struct jsonw *w, const char *key, long n)
-{
-    jsonw_key(w, key);
-    jsonw_long(w, n);
-}
-
-static void text(struct jsonw *w, const char *key, const char *value)
-{
-    jsonw_key(w, key);
-    jsonw_text(w, value);
-}
-
-static void interval(struct jsonw *w, const char *key, struct interval i)
-{
-    jsonw_key(w, key);
-    jsonw_array(w);
-    jsonw_double(w, i.low);
-    jsonw_double(w, i.high);
-    jsonw_end_array(w);
-}
-
 static void write_against(const struct comparison *c, struct jsonw *w)
 {
     jsonw_key(w, "against_baseline");
@@ -41,12 +14,12 @@ static void write_against(const struct comparison *c, struct jsonw *w)
         return;
     }
     jsonw_object(w);
-    text(w, "verdict", verdict_word(c->result.verdict));
-    number(w, "difference", c->result.diff);
-    interval(w, "difference_interval_95", c->result.ci95);
-    number(w, "p_sessions", c->result.p_session);
-    number(w, "p_sessions_holm", c->p_holm);
-    number(w, "p_starts", c->result.p_run);
+    jsonw_member_text(w, "verdict", verdict_word(c->result.verdict));
+    jsonw_member_double(w, "difference", c->result.diff);
+    compare_write_interval(w, "difference_interval_95", c->result.ci95);
+    jsonw_member_double(w, "p_sessions", c->result.p_session);
+    jsonw_member_double(w, "p_sessions_holm", c->p_holm);
+    jsonw_member_double(w, "p_starts", c->result.p_run);
     jsonw_key(w, "weakened_by");
     jsonw_array(w);
     for (int bit = 0; bit < VERDICT_BITS; bit++)
@@ -66,8 +39,8 @@ static void write_cells(const struct matrix *m, struct jsonw *w)
         jsonw_key(w, "counts");
         figures_write_row(cells, c, w);
         if (m->cells[c].judged > 0)
-            interval(w, "interval",
-                     rate_clopper_pearson(m->cells[c].corrupt, m->cells[c].judged, 0.95));
+            compare_write_interval(
+                w, "interval", rate_clopper_pearson(m->cells[c].corrupt, m->cells[c].judged, 0.95));
         write_against(m->cells[c].against, w);
         jsonw_end_object(w);
     }
@@ -82,21 +55,21 @@ static void write_effects(const struct matrix *m, struct jsonw *w)
         const struct effect *e = &m->effects->list[i];
         const struct matrix_factor *f = &m->factors[e->factor];
         jsonw_object(w);
-        text(w, "factor", f->name);
-        text(w, "level", f->levels[e->level]);
-        text(w, "against", f->levels[f->reference]);
-        text(w, "verdict", verdict_word(e->verdict));
-        number(w, "difference", e->diff);
-        interval(w, "difference_interval_95", e->ci95);
-        number(w, "p_sessions", e->p);
-        number(w, "p_sessions_holm", e->p_holm);
-        number(w, "p_starts", e->p_starts);
-        count(w, "strata", (long)e->n_strata);
+        jsonw_member_text(w, "factor", f->name);
+        jsonw_member_text(w, "level", f->levels[e->level]);
+        jsonw_member_text(w, "against", f->levels[f->reference]);
+        jsonw_member_text(w, "verdict", verdict_word(e->verdict));
+        jsonw_member_double(w, "difference", e->diff);
+        compare_write_interval(w, "difference_interval_95", e->ci95);
+        jsonw_member_double(w, "p_sessions", e->p);
+        jsonw_member_double(w, "p_sessions_holm", e->p_holm);
+        jsonw_member_double(w, "p_starts", e->p_starts);
+        jsonw_member_long(w, "strata", (long)e->n_strata);
         jsonw_end_object(w);
     }
     jsonw_end_array(w);
-    number(w, "noise_factor", m->effects->phi);
-    number(w, "noise_df", m->effects->df);
+    jsonw_member_double(w, "noise_factor", m->effects->phi);
+    jsonw_member_double(w, "noise_df", m->effects->df);
 }
 
 static void write_trend(const struct matrix *m, struct jsonw *w)
@@ -108,13 +81,13 @@ static void write_trend(const struct matrix *m, struct jsonw *w)
         return;
     }
     jsonw_object(w);
-    text(w, "factor", m->factors[t->factor].name);
-    number(w, "z", t->z);
-    number(w, "p_sessions_holm", t->p_holm);
-    number(w, "p_starts", t->p_starts);
+    jsonw_member_text(w, "factor", m->factors[t->factor].name);
+    jsonw_member_double(w, "z", t->z);
+    jsonw_member_double(w, "p_sessions_holm", t->p_holm);
+    jsonw_member_double(w, "p_starts", t->p_starts);
     if (t->has_contrast) {
-        number(w, "more_than_one_z", t->contrast_z);
-        number(w, "more_than_one_p_holm", t->contrast_p_holm);
+        jsonw_member_double(w, "more_than_one_z", t->contrast_z);
+        jsonw_member_double(w, "more_than_one_p_holm", t->contrast_p_holm);
     }
     jsonw_end_object(w);
 }
@@ -132,13 +105,13 @@ static void write_set(const struct matrix *m, struct jsonw *w)
     jsonw_object(w);
     for (size_t f = 0; f < m->n_factors; f++)
         if (s->levels[f] != ANDSET_ANY)
-            text(w, m->factors[f].name, m->factors[f].levels[s->levels[f]]);
+            jsonw_member_text(w, m->factors[f].name, m->factors[f].levels[s->levels[f]]);
     jsonw_end_object(w);
-    count(w, "corrupt", s->x);
-    count(w, "judged", s->n);
-    count(w, "corrupt_elsewhere", s->x_elsewhere);
-    count(w, "judged_elsewhere", s->n_elsewhere);
-    number(w, "log_likelihood_lead", s->lead);
+    jsonw_member_long(w, "corrupt", s->x);
+    jsonw_member_long(w, "judged", s->n);
+    jsonw_member_long(w, "corrupt_elsewhere", s->x_elsewhere);
+    jsonw_member_long(w, "judged_elsewhere", s->n_elsewhere);
+    jsonw_member_double(w, "log_likelihood_lead", s->lead);
     jsonw_end_object(w);
 }
 
@@ -158,10 +131,10 @@ void matrix_write_json(const struct matrix *m, struct jsonw *w)
     jsonw_object(w);
     jsonw_key(w, "sweep");
     figures_write_row(s, 0, w);
-    count(w, "planned_starts", m->n_planned);
-    count(w, "missing_starts", m->n_missing);
-    number(w, "margin", m->margin);
-    number(w, "alpha", m->alpha);
+    jsonw_member_long(w, "planned_starts", m->n_planned);
+    jsonw_member_long(w, "missing_starts", m->n_missing);
+    jsonw_member_double(w, "margin", m->margin);
+    jsonw_member_double(w, "alpha", m->alpha);
     write_cells(m, w);
     write_effects(m, w);
     write_trend(m, w);
