@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/isolate_lib.sh"
 
 for seed in 1 2 3; do
-    isolate_seed "$seed"
+    isolate_seed "$seed" "$work/isolate.json" '"idxk=bf16","graph=on","overlap=1","concurrency=16"'
 done
 
 # The same search once more from the store; its evidence in words.
