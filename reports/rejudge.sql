@@ -26,4 +26,4 @@ FROM twins AS r
 WHERE r.run = :run
   AND EXISTS (SELECT 1 FROM evidence AS e WHERE e.run = r.run AND e.session = r.session
               AND e.round = r.round AND part = 'twin.request')
-ORDER BY 1, 2, 3
+ORDER BY 1, 2

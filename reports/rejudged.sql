@@ -64,7 +64,9 @@ WITH t AS (
            count(*) FILTER (WHERE was_class <> 'error') AS run_was_judged,
            count(*) FILTER (WHERE now_class IN ('leak', 'no_tool')
                               AND was_class NOT IN ('leak', 'no_tool')) AS newly_corrupted,
-           count(*) FILTER (WHERE was_class <> 'ok' AND now_class = 'ok') AS newly_right
+           count(*) FILTER (WHERE was_class <> 'ok' AND now_class = 'ok') AS newly_right,
+           count(*) FILTER (WHERE was_class <> 'ok' AND now = 'ok.maxrounds' AND rounds <
+                            (SELECT rounds FROM runs WHERE run = :run)) AS cut_short
     FROM rejudged_session WHERE NOT warmup)
 SELECT *, rate_low(corrupted, judged) AS low, rate_bound(corrupted, judged) AS bound,
        CASE WHEN was_judged > 0 THEN rate_text(was_corrupted, was_judged)

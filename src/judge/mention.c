@@ -1,10 +1,40 @@
 /* mention.c - whether a text that was put to the model speaks of markup itself. A reply that then
  * does so too may be honest. */
 #include <stdio.h>
+#include <string.h>
 
+#include "exam.h"
 #include "expect.h"
-#include "judge.h"
+#include "fold.h"
+#include "needle.h"
 #include "reply.h"
+
+/* Shorter markers also stand for other things. */
+#define TELLING_BYTES 4
+
+struct looking {
+    const struct rules *rules;
+    bool found;
+};
+
+static void found_token(void *arg, int tag, size_t start, size_t end)
+{
+    struct looking *l = arg;
+    (void)start;
+    (void)end;
+    l->found = l->found || strlen(l->rules->tokens[tag]) >= TELLING_BYTES;
+}
+
+/* A marker by itself, which in a reply would need company to count. */
+static bool names_marker(const struct judge *j, struct span prompt)
+{
+    struct looking l = {.rules = &j->rules};
+    struct fold f;
+    fold_init(&f, prompt, false);
+    needles_scan(j->rules.token_needles, f.text, found_token, &l);
+    fold_release(&f);
+    return l.found;
+}
 
 static bool is_of_markup(enum reason reason)
 {
@@ -12,7 +42,8 @@ static bool is_of_markup(enum reason reason)
            reason == REASON_special_token;
 }
 
-bool judge_mentions_markup(const struct judge *j, const struct toolset *t, struct span prompt)
+/* Markup as a reply would be found to have it. */
+static bool holds_markup(const struct judge *j, const struct toolset *t, struct span prompt)
 {
     const struct expect nothing = {.calls_allowed = true, .reasoning_parser = true};
     struct reply said;
@@ -29,4 +60,9 @@ bool judge_mentions_markup(const struct judge *j, const struct toolset *t, struc
     verdict_release(&v);
     reply_release(&said);
     return any;
+}
+
+bool judge_mentions_markup(const struct judge *j, const struct toolset *t, struct span prompt)
+{
+    return prompt.len > 0 && (names_marker(j, prompt) || holds_markup(j, t, prompt));
 }

@@ -189,34 +189,33 @@ static void sessions(const struct view *v)
     more(v, s->n_rows);
 }
 
+static void point(const struct view *v, struct buf *text)
+{
+    buf_adds(v->out, "  * ");
+    text_wrap(v->out, buf_str(text), 4, v->style->columns > 0 ? (size_t)v->style->columns : 80);
+    buf_clear(text);
+}
+
 static void mind(const struct view *v, struct buf *text)
 {
     const struct section *r = figures_get(v->f, "rates"), *k = figures_get(v->f, "kept");
-    const struct section *j = figures_get(v->f, "rejudging");
-    long right = figures_long(r, 0, "newly_right");
+    long cut_short = figures_long(r, 0, "cut_short");
     bool partial = figures_long(k, 0, "wholly") < figures_long(k, 0, "sessions");
-    bool stopped = right && strcmp(figures_text(j, 0, "on_damage"), "stop") == 0;
-    size_t columns = v->style->columns > 0 ? (size_t)v->style->columns : 80;
-    if (!partial && !stopped)
+    if (!partial && !cut_short)
         return;
     heading(v, "Mind");
-    if (partial)
+    if (partial) {
         buf_adds(text, "what was not kept can't be judged again: damage that the old rules "
                        "overlooked there stays overlooked, and the rate of the kept sessions is "
                        "not that of the run");
-    if (partial) {
-        buf_adds(v->out, "  * ");
-        text_wrap(v->out, buf_str(text), 4, columns);
-        buf_clear(text);
+        point(v, text);
     }
-    if (stopped) {
+    if (cut_short) {
         buf_addf(text,
-                 "%ld session%s ended at what is no damage now: the rounds behind it were "
-                 "never played",
-                 right, right == 1 ? "" : "s");
-        buf_adds(v->out, "  * ");
-        text_wrap(v->out, buf_str(text), 4, columns);
-        buf_clear(text);
+                 "%ld session%s ended at what is no damage now: the rounds behind it were never "
+                 "played",
+                 cut_short, cut_short == 1 ? "" : "s");
+        point(v, text);
     }
 }
 

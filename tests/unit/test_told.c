@@ -61,9 +61,16 @@ static void test_prompts(const struct judge *j)
     /* Halves of markers, which only the end of a text shows, are no longer at its end here. */
     CHECK(n >= 150);
     CHECK(yes * 4 >= n * 3);
-    static const char *const plain[] = {
-        "", "Weigh lot L-3 and tell me the result.", "if a < b && c > d then use List<String>",
-        "{\"lot\": \"L-3\", \"name\": \"Ada\"}", "<p>A <b>page</b> of HTML &amp; more</p>"};
+    CHECK(judge_mentions_markup(j, NULL, span_of("What does <tool_call> mean?")));
+    CHECK(judge_mentions_markup(j, NULL,
+                                span_of("The token <\xEF\xBD\x9C"
+                                        "User\xEF\xBD\x9C> ends it.")));
+    static const char *const plain[] = {"",
+                                        "Weigh lot L-3 and tell me the result.",
+                                        "if a < b && c > d then use List<String>",
+                                        "{\"lot\": \"L-3\", \"name\": \"Ada\"}",
+                                        "<p>A <b>page</b> of HTML &amp; more</p>",
+                                        ">>> print(1)"};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         CHECK(!judge_mentions_markup(j, NULL, span_of(plain[i])));
 }
