@@ -12,6 +12,7 @@
 
 #include "buf.h"
 #include "commands.h"
+#include "manual.h"
 #include "opt.h"
 
 const struct command commands[] = {
@@ -38,6 +39,14 @@ int cmd_options(const char *usage, const char *about, const struct opt *table, v
                 int argc, char **argv, struct opt_list *operands, struct err *err)
 {
     bool help;
+    const struct manual_form *form = argc == 1 ? manual_asked(argv[0]) : NULL;
+    if (form) {
+        struct buf part = BUF_INIT;
+        form->part(&(struct manual_part){usage, about, table}, &part);
+        int rc = cmd_print(&part, err);
+        buf_release(&part);
+        return rc == 0 ? 1 : -1;
+    }
     if (opt_parse(table, target, argc, argv, operands, &help, err) != 0)
         return -1;
     if (!help)

@@ -1,8 +1,10 @@
 /* help.c - `toolstorm help TOPIC`: the tables of words that the program uses, for people. */
+#include <stdio.h>
 #include <string.h>
 
 #include "buf.h"
 #include "commands.h"
+#include "manual.h"
 #include "opt.h"
 #include "scenario.h"
 #include "sim.h"
@@ -42,10 +44,32 @@ static void add_topics(struct buf *out)
 {
     buf_adds(out, "usage: toolstorm help TOPIC|COMMAND\n\ntopics:\n");
     for (size_t i = 0; i < N_TOPICS; i++)
-        buf_addf(out, "  %-9s %s\n", topics[i].name, topics[i].about);
+        buf_addf(out, "  %-16s %s\n", topics[i].name, topics[i].about);
+    for (const struct manual_form *f = manual_forms; f->topic; f++)
+        buf_addf(out, "  %-16s %s\n", f->topic, f->about);
     buf_adds(out, "\ncommands:\n");
     for (const struct command *c = commands; c->name; c++)
         buf_addf(out, "  %-9s %s\n", c->name, c->about);
+}
+
+/* Every command prints its own part, from the table that it reads its options by. */
+static int print_manual(const struct manual_form *form, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    char word[64];
+    char *ask[] = {word};
+    snprintf(word, sizeof word, "--help=%s", form->topic);
+    form->begin(&text);
+    int rc = cmd_print(&text, err);
+    for (const struct command *c = commands; c->name && rc == 0; c++)
+        if (c->run != cmd_help)
+            rc = c->run(1, ask, err);
+    buf_clear(&text);
+    form->end(&text);
+    if (rc == 0)
+        rc = cmd_print(&text, err);
+    buf_release(&text);
+    return rc;
 }
 
 int cmd_help(int argc, char **argv, struct err *err)
@@ -56,6 +80,9 @@ int cmd_help(int argc, char **argv, struct err *err)
     for (const struct command *c = commands; c->name; c++)
         if (strcmp(c->name, word) == 0 && c->run != cmd_help)
             return c->run(1, ask, err);
+    for (const struct manual_form *f = manual_forms; f->topic; f++)
+        if (strcmp(f->topic, word) == 0)
+            return print_manual(f, err);
     struct buf text = BUF_INIT;
     bool found = argc == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
     if (found)
