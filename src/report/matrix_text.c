@@ -33,9 +33,10 @@ static const char *cell_rate(const struct matrix *m, const struct matrix_cell *c
     return rate_text_with(out, RATE_TEXT_SIZE, c->corrupt, c->judged, wide);
 }
 
+/* A clean cell has none worth a line. */
 static void add_details(const struct matrix_cell *c, struct buf *out)
 {
-    for (size_t i = 0; c->n_starts > 1 && i < c->n_starts; i++)
+    for (size_t i = 0; c->corrupt && c->n_starts > 1 && i < c->n_starts; i++)
         buf_addf(out, "%s%ld/%ld", i ? ", " : "starts: ", c->x[i], c->n[i]);
     if (c->reasons[0])
         buf_addf(out, "%s%s", out->len ? "; " : "", c->reasons);
