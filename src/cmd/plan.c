@@ -29,8 +29,8 @@ static const struct opt table[] = {
     {"from", NULL, 0, OPT_RATE, AT(from), "RATE", NULL, 0, 0, NULL, "To see a change",
      "rate of the baseline"},
     {"to", NULL, 0, OPT_RATE, AT(to), "RATE", NULL, 0, 0, NULL, NULL, "rate to tell from it"},
-    {"power", NULL, 0, OPT_RATE, AT(power), "RATE", "80%", 0, 0, NULL, NULL,
-     "how often such a change should be seen"},
+    {"power", NULL, 0, OPT_RATE, AT(power), "RATE", NULL, 0, 0, NULL, NULL,
+     "how often such a change should be seen (default: 80%; 95% with --detect)"},
     {"alpha", NULL, 0, OPT_RATE, AT(alpha), "RATE", "5%", 0, 0, NULL, NULL,
      "how often a change may be seen where there is none"},
     {"certify", NULL, 0, OPT_RATE, AT(certify), "RATE", NULL, 0, 0, NULL, "To bound a rate",
@@ -212,11 +212,13 @@ static int plan_equal(const struct plan_args *p, const struct cost *c, struct an
     return 0;
 }
 
-static int make_plan(const struct plan_args *p, struct answer *a, struct err *err)
+static int make_plan(struct plan_args *p, struct answer *a, struct err *err)
 {
     struct cost cost;
     if (read_cost(p, &cost, err) != 0)
         return -1;
+    if (isnan(p->power))
+        p->power = isnan(p->detect) ? 0.80 : 0.95;
     if (!isnan(p->from))
         return plan_change(p, &cost, a, err);
     if (!isnan(p->certify))
@@ -231,7 +233,8 @@ static int make_plan(const struct plan_args *p, struct answer *a, struct err *er
 
 int cmd_plan(int argc, char **argv, struct err *err)
 {
-    struct plan_args p = {.from = NAN, .to = NAN, .certify = NAN, .detect = NAN, .equivalent = NAN};
+    struct plan_args p = {
+        .from = NAN, .to = NAN, .certify = NAN, .detect = NAN, .equivalent = NAN, .power = NAN};
     struct opt_list operands = {0};
     struct answer a = {0};
     a.w.out = &a.text;

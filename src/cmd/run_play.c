@@ -125,13 +125,15 @@ static enum exit_status run_status(const struct run_options *o, const struct pla
     return status;
 }
 
-/* Adds what the run leaves beside its rows; `text` is the evidence's words. */
-static size_t add_facts(struct pair facts[2], const struct until *until,
+/* Adds what the run leaves beside its rows; `text` is the evidence's words, `test` the test's. */
+static size_t add_facts(struct pair facts[2], const struct until *until, struct buf *test,
                         const struct evidence_count *evidence, char text[160])
 {
     size_t n = 0;
-    if (until)
-        facts[n++] = (struct pair){"sequential test", until_words(until)};
+    if (until) {
+        until_describe(until, test);
+        facts[n++] = (struct pair){"sequential test", buf_str(test)};
+    }
     if (evidence->rounds_dropped) {
         snprintf(text, 160,
                  "%ld exchanges with %.1f MiB were not stored: --evidence-limit was reached",
@@ -148,7 +150,8 @@ static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us
     struct load_figures f = load_end(l);
     struct pair facts[2];
     char text[160];
-    size_t n_facts = add_facts(facts, until, evidence, text);
+    struct buf test = BUF_INIT;
+    size_t n_facts = add_facts(facts, until, &test, evidence, text);
     bool decided = until && until_status(until) != STATUS_UNDECIDED;
     struct run_end end = {.status = decided         ? "decided"
                                     : cmd_stopped() ? "interrupted"
@@ -159,7 +162,13 @@ static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us
                           .wall_us = clock_mono_us() - start_us,
                           .cpu_us = clock_cpu_us() - cpu_start_us,
                           .late_p99_us = f.late_p99_us};
-    return store_run_end(p->store, p->run, &end, err);
+    int rc = store_run_end(p->store, p->run, &end, err);
+    /* Damaged sessions end early: those that finished beyond the decision are no fair sample. */
+    if (rc == 0 && decided)
+        rc = store_uncount_after(p->store, p->run, until_places(until) + p->setup->options->warmup,
+                                 err);
+    buf_release(&test);
+    return rc;
 }
 
 int run_play(const struct run_play *p, struct played *played, struct err *err)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "buf.h"
 #include "mem.h"
 
 enum { UNKNOWN, CLEAN, CORRUPTED, FAILED };
@@ -40,7 +41,18 @@ enum exit_status until_status(const struct until *u)
                                         : STATUS_UNDECIDED;
 }
 
-const char *until_words(const struct until *u)
+void until_describe(const struct until *u, struct buf *out)
 {
-    return u->test.state == SPRT_PASS ? "pass" : u->test.state == SPRT_FAIL ? "fail" : "undecided";
+    const char *word = u->test.state == SPRT_PASS   ? "pass"
+                       : u->test.state == SPRT_FAIL ? "fail"
+                                                    : "undecided";
+    buf_addf(out, "%s after %ld sessions in start order, %ld of them corrupted", word, u->test.n,
+             u->test.x);
+    if (until_status(u) != STATUS_UNDECIDED)
+        buf_adds(out, "; the interval does not allow for stopping early");
+}
+
+long until_places(const struct until *u)
+{
+    return u->next;
 }

@@ -8,7 +8,7 @@
 #include "sprt.h"
 #include "words.h"
 
-struct store;
+struct buf;
 
 struct until {
     struct sprt test;
@@ -29,7 +29,10 @@ bool until_add(struct until *u, long start_order, enum verdict_class class);
 /* The exit status: pass, corrupt, or undecided. */
 enum exit_status until_status(const struct until *u);
 
-/* What it came to, in words. */
-const char *until_words(const struct until *u);
+/* Adds what it came to, in words. */
+void until_describe(const struct until *u, struct buf *out);
+
+/* Places of the start order that the decision rests on: the first so many. */
+long until_places(const struct until *u);
 
 #endif

@@ -356,6 +356,17 @@ int store_run_end(struct store *s, long run, const struct run_end *end, struct e
     return store_flush(s, err);
 }
 
+int store_uncount_after(struct store *s, long run, long start_order, struct err *err)
+{
+    char sql[160];
+    snprintf(sql, sizeof sql,
+             "UPDATE sessions SET warmup = 1 WHERE run = %ld AND start_order > %ld", run,
+             start_order);
+    if (database_begin(s, err) < 0 || database_exec(s, sql, "write", err) < 0)
+        return -1;
+    return store_flush(s, err);
+}
+
 static int write_evidence(struct store *s, const struct row_key *key, const char *name,
                           struct span bytes)
 {

@@ -55,6 +55,10 @@ long store_run_begin(struct store *s, const struct run_row *row, struct err *err
 
 int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err);
 
+/* Sessions that started after place `start_order` stay stored and are counted no more, like those of
+ * a warm-up. */
+int store_uncount_after(struct store *s, long run, long start_order, struct err *err);
+
 struct finding_row {
     int round;
     const char *class, *reason, *level, *channel, *rule, *note;
