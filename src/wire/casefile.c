@@ -75,10 +75,11 @@ static int read_transport(struct casefile *c, bool any_byte, const char **conten
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
             found = found || strcmp(known[i], json_key(m)) == 0;
         if (!found)
-            return err_set(err, STATUS_USAGE,
-                           "'transport.%s' is unknown; known are status, content_type, end, reused, "
-                           "retry_after_s",
-                           json_key(m));
+            return err_set(
+                err, STATUS_USAGE,
+                "'transport.%s' is unknown; known are status, content_type, end, reused, "
+                "retry_after_s",
+                json_key(m));
     }
     if (case_asked_get(transport, "transport", "status", JSON_NUMBER, &v, err) < 0)
         return -1;

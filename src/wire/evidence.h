@@ -12,7 +12,7 @@
 struct endpoint;
 struct reply;
 
-#define EVIDENCE_MAX_ARRIVALS 16384       /* arrival times kept; the last one takes in the rest */
+#define EVIDENCE_MAX_ARRIVALS 16384 /* arrival times kept; the last one takes in the rest */
 
 /* Adds a header line as received. A status line begins the headers anew. */
 void evidence_header(struct reply *r, struct span line);

@@ -41,7 +41,7 @@ got .file bodies/call.json
 status 1 "$TOOLSTORM" judge bodies/leak.json
 got .reason leak.markup
 status 0 "$TOOLSTORM" judge bodies/text.sse
-status 0 bash -c '"$TOOLSTORM" judge - <bodies/text.sse'
+"$TOOLSTORM" judge - <bodies/text.sse >out || fail "standard input"
 got .file -
 # Nothing but failed exchanges: nothing was judged, so nothing is clean.
 status 3 "$TOOLSTORM" judge bodies/zcut.sse
