@@ -30,8 +30,9 @@ struct session {
     struct play *play;
     long number;
     int round, rounds;
-    struct buf history; /* the encoded messages so far */
-    struct buf body;
+    struct buf body;     /* the request: a head, the messages so far, a tail */
+    size_t messages_end; /* in it; 0 = the user's own messages are sent instead of the session's */
+    struct buf unsent;   /* which then go here */
     char *header;
     struct reply reply;
     struct overlap_mark mark;
@@ -63,11 +64,12 @@ static long long sampling_seed(const struct settings *s, long number)
                             : -1;
 }
 
-static void write_body(const struct settings *s, long number, struct span history, bool stream,
-                       struct buf *out)
+static void write_body(const struct settings *s, long number, struct span messages, bool stream,
+                       size_t *messages_end, struct buf *out)
 {
     struct chat_request q = {.model = s->model,
-                             .messages = history,
+                             .messages = messages,
+                             .messages_end = messages_end,
                              .tools = span_of(scenario_tools_json(s->scenario)),
                              .tool_choice = s->tool_choice,
                              .stream = stream,
@@ -88,9 +90,29 @@ void session_open(const struct dialect *d, const struct scenario *sc, const stru
         d->message(&opening[i], history);
 }
 
+/* The history may be large and is written once: what is said next takes the place of the tail. */
 static void say(struct session *s, const struct message *m)
 {
-    s->settings->endpoint->dialect->message(m, &s->history);
+    const struct dialect *d = s->settings->endpoint->dialect;
+    if (!s->messages_end) {
+        d->message(m, &s->unsent);
+        return;
+    }
+    s->body.len = s->messages_end;
+    d->message(m, &s->body);
+    s->messages_end = s->body.len;
+}
+
+static void open_body(struct session *s)
+{
+    const struct settings *t = s->settings;
+    struct buf frame = BUF_INIT;
+    write_body(t, s->number, span_of(""), t->stream, &s->messages_end, &frame);
+    buf_add(&s->body, frame.data, s->messages_end);
+    session_open(t->endpoint->dialect, t->scenario, s->play,
+                 s->messages_end ? &s->body : &s->unsent);
+    s->messages_end = s->body.len;
+    buf_release(&frame);
 }
 
 char *session_name(const struct session_place *p)
@@ -106,8 +128,12 @@ char *session_name(const struct session_place *p)
 static void prepare(struct session *s)
 {
     bool stream = s->settings->stream != s->in_twin;
-    buf_clear(&s->body);
-    write_body(s->settings, s->number, buf_span(&s->history), stream, &s->body);
+    struct buf frame = BUF_INIT;
+    size_t tail = 0;
+    write_body(s->settings, s->number, span_of(""), stream, &tail, &frame);
+    s->body.len = s->messages_end;
+    buf_add(&s->body, frame.data + tail, frame.len - tail);
+    buf_release(&frame);
     free(s->header);
     s->header = session_name(&(struct session_place){.scenario = s->settings->scenario,
                                                      .seed = s->settings->seed,
@@ -135,7 +161,7 @@ struct session *session_new(const struct settings *settings, struct progress *pr
     s->end.reason = REASON_maxrounds;
     s->end.warmup = start_order <= settings->warmup;
     s->end.start_us = clock_mono_us() - progress->start_us;
-    session_open(settings->endpoint->dialect, settings->scenario, s->play, &s->history);
+    open_body(s);
     prepare(s);
     return s;
 }
@@ -148,8 +174,8 @@ void session_free(struct session *s)
     outcome_free(s->outcome);
     reply_release(&s->reply);
     reply_release(&s->first);
-    buf_release(&s->history);
     buf_release(&s->body);
+    buf_release(&s->unsent);
     buf_release(&s->first_body);
     free(s->header);
     free(s);
@@ -407,7 +433,7 @@ void session_preview(const struct settings *settings, long number, struct buf *o
     struct buf history = BUF_INIT;
     struct play *play = new_play(settings, number);
     session_open(settings->endpoint->dialect, settings->scenario, play, &history);
-    write_body(settings, number, buf_span(&history), settings->stream, out);
+    write_body(settings, number, buf_span(&history), settings->stream, NULL, out);
     play_free(play);
     buf_release(&history);
 }

@@ -31,7 +31,7 @@ static void write_calls(struct jsonw *w, const struct message *m)
 
 static void openai_message(const struct message *m, struct buf *history)
 {
-    if (history->len)
+    if (history->len && history->data[history->len - 1] != '[')
         buf_addc(history, ',');
     struct jsonw w = {.out = history};
     jsonw_object(&w);
@@ -109,6 +109,8 @@ static void openai_request(const struct chat_request *q, struct buf *out)
     if (member(&w, q, "messages")) {
         jsonw_array(&w);
         jsonw_raw(&w, q->messages);
+        if (q->messages_end)
+            *q->messages_end = out->len;
         jsonw_end_array(&w);
     }
     if (q->tools.len && member(&w, q, "tools"))

@@ -15,8 +15,10 @@ struct json;
 
 struct chat_request {
     const char *model;
-    struct span messages;    /* the elements of the messages array, comma separated, as encoded */
-    struct span tools;       /* the tools array as JSON text; empty = none */
+    struct span messages; /* the elements of the messages array, comma separated, as encoded */
+    size_t *messages_end; /* if not NULL: set to where they end in the body's buffer, so that more
+                             can be put there; left alone if extra_body has others instead */
+    struct span tools;    /* the tools array as JSON text; empty = none */
     const char *tool_choice; /* "auto", "none", "required", a tool's name, or NULL = not sent */
     bool stream;
     double temperature;            /* < 0: not sent */
@@ -30,7 +32,8 @@ struct dialect {
     const char *route; /* below the base URL: "/chat/completions" */
     /* Names that reasoning text comes under, the usual one first; NULL ends them. */
     const char *reasoning_fields[DIALECT_REASONING_FIELDS];
-    /* Adds one message to an encoded history (with the comma, unless it is the first). */
+    /* Adds one message to an encoded history (with the comma, unless it is the first: then
+     * nothing, or the bracket that opens the array, stands before it). */
     void (*message)(const struct message *m, struct buf *history);
     /* Adds the request body. */
     void (*request)(const struct chat_request *q, struct buf *out);

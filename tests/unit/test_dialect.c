@@ -105,8 +105,49 @@ static void test_requests(void)
                "\"seed\":9007199254740993}");
 }
 
+/* A body that grows where its messages end is the body that is written whole. */
+static void test_growing(void)
+{
+    const struct dialect *d = dialect_default();
+    struct buf history = BUF_INIT, frame = BUF_INIT, grown = BUF_INIT, whole = BUF_INIT;
+    size_t end = 0;
+    struct chat_request q = {.model = "m",
+                             .messages_end = &end,
+                             .tools = span_of("[{\"k\":1}]"),
+                             .temperature = 0.5,
+                             .seed = 3};
+    d->request(&q, &frame);
+    CHECK(end > 0 && frame.data[end - 1] == '[' && frame.data[end] == ']');
+    buf_add(&grown, frame.data, end);
+    for (int i = 0; i < 3; i++) {
+        struct message m = {.role = i % 2 ? ROLE_ASSISTANT : ROLE_USER};
+        buf_addf(&m.content, "text %d [", i);
+        d->message(&m, &history);
+        d->message(&m, &grown);
+        message_release(&m);
+    }
+    q.messages = buf_span(&history);
+    d->request(&q, &whole);
+    CHECK_INT(end, grown.len);
+    buf_add(&grown, frame.data + (frame.len - (whole.len - end)), whole.len - end);
+    CHECK_STR(buf_str(&grown), buf_str(&whole));
+
+    struct json *extra = json_parse(span_of("{\"messages\":[]}"), NULL);
+    q.extra_body = extra;
+    end = 0;
+    buf_clear(&whole);
+    d->request(&q, &whole);
+    CHECK_INT(end, 0);
+    json_free(extra);
+    buf_release(&history);
+    buf_release(&frame);
+    buf_release(&grown);
+    buf_release(&whole);
+}
+
 int main(void)
 {
+    test_growing();
     test_table();
     test_messages();
     test_requests();
