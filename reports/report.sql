@@ -295,10 +295,11 @@ LEFT JOIN (SELECT run, session, number, rule, channel, note, excerpt, excerpt_of
                   length FROM findings) USING (run, session, number)
 ORDER BY iif(place = 1, 0, 1), run, session LIMIT 2000
 
--- @many settings: every option and its value in force; `runs` where it is not the same in all
+-- @many settings: every option and its value in force, those for files and terminals left out; `runs` where it is not the same in all
 SELECT key, value, json_group_array(run) AS "runs{}", count(*) AS n,
        (SELECT count(*) FROM temp.report_config) AS of_runs
-FROM (SELECT run, key, value FROM temp.report_config JOIN run_settings USING (run) ORDER BY run)
+FROM (SELECT run, key, value FROM temp.report_config JOIN run_settings USING (run)
+      WHERE key NOT IN ('db', 'junit', 'ledger', 'output', 'quiet', 'dry-run') ORDER BY run)
 GROUP BY key, value ORDER BY key, min(run)
 
 -- @many server: what the servers said of themselves
@@ -353,10 +354,12 @@ SELECT 6, 'not_seen', printf('%s: not seen at %d in flight; higher loads, longer
        || 'settings may still show it.', name, max(coalesce(peak_in_flight, concurrency)))
 FROM t GROUP BY config HAVING sum(corrupted) = 0 AND sum(judged) > 0
 UNION ALL
-SELECT 7, 'few_sessions', printf('Run %d: with %d sessions at concurrency %d the load falls as '
-       || 'sessions end, and a bug of load may switch itself off: take --sessions %d.', run, sessions,
-       concurrency, 4 * concurrency)
-FROM t WHERE sessions < 4 * concurrency AND concurrency > 1
+SELECT 7, 'few_sessions', printf('%s %s: with %d sessions at concurrency %d the load falls as '
+       || 'sessions end, and a bug of load may switch itself off: take --sessions %d.',
+       iif(count(*) = 1, 'Run', 'Runs'), group_concat(run, ', '), sessions, concurrency,
+       4 * concurrency)
+FROM (SELECT * FROM t ORDER BY run) WHERE sessions < 4 * concurrency AND concurrency > 1
+GROUP BY sessions, concurrency
 UNION ALL
 SELECT 8, 'late', printf('Run %d: the client itself was late (p99 %.1f ms): its timing figures are '
        || 'not to be trusted.', run, late_p99_us / 1e3) FROM t WHERE late_p99_us > 20000

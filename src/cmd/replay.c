@@ -61,7 +61,7 @@ static const struct {
     const char *name, *about;
 } ways[N_WAYS] = {
     [ALONE] = {"alone", "nothing else in flight"},
-    [FRESH] = {"fresh", "behind another beginning, nothing else in flight"},
+    [FRESH] = {"fresh", "behind another beginning"},
     [CROWD] = {"crowd", "others in flight"},
 };
 

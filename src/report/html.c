@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "digest.h"
 #include "embed.h"
 #include "mem.h"
@@ -327,7 +328,10 @@ static void repeat(const struct digest *d, struct buf *out)
                 buf_adds(out, "<h3>");
                 html_text(out, figures_text(configs, i, "name"));
                 buf_adds(out, "</h3><pre>");
-                html_text(out, figures_text(runs, k, "command"));
+                struct buf command = BUF_INIT;
+                command_portable(&command, figures_span(runs, k, "command"));
+                html_span(out, buf_span(&command), true);
+                buf_release(&command);
                 buf_adds(out, "</pre>\n");
             }
     if (damaged->n_rows) {

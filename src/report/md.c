@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "command.h"
 #include "digest.h"
 #include "listed.h"
 #include "mem.h"
@@ -218,7 +219,10 @@ static void repeat(const struct digest *d, struct buf *out)
     buf_adds(out, "### How to repeat it\n\n");
     for (size_t i = 0; i < runs->n_rows; i++)
         if (!worst->n_rows || figures_long(runs, i, "config") == figures_long(worst, 0, "config")) {
-            block(out, figures_span(runs, i, "command"));
+            struct buf command = BUF_INIT;
+            command_portable(&command, figures_span(runs, i, "command"));
+            block(out, buf_span(&command));
+            buf_release(&command);
             return;
         }
 }

@@ -2,6 +2,7 @@
 /* test_digest.c - reports of several runs: scales of plots, escaping, the Markdown and the metrics
  * of a fixed database, and its page's marks. */
 #include "axis.h"
+#include "command.h"
 #include "digest.h"
 #include "html.h"
 #include "listed.h"
@@ -56,6 +57,24 @@ static void escaping(void)
                              "<span class=\"damage\">open</span>");
     buf_release(&text);
     buf_release(&out);
+}
+
+static void portable(const char *command, const char *want)
+{
+    struct buf out = BUF_INIT;
+    command_portable(&out, span_of(command));
+    CHECK_STR(buf_str(&out), want);
+    buf_release(&out);
+}
+
+static void commands(void)
+{
+    portable("toolstorm run --db '/home/a b/x.db' -q --sessions 4", "toolstorm run --sessions 4");
+    portable("toolstorm run --db=/x --label 'it'\\''s --db' --quiet",
+             "toolstorm run --label 'it'\\''s --db'");
+    portable("toolstorm run --dbx 1  --output json", "toolstorm run --dbx 1");
+    portable("--db", "");
+    portable("", "");
 }
 
 static size_t count_of(const struct buf *b, const char *needle)
@@ -136,6 +155,7 @@ int main(void)
     struct err err = {0};
     axes();
     escaping();
+    commands();
     struct store *s = store_open(":memory:", STORE_WRITE, &err);
     const struct digest_request request = {0};
     struct digest d;
