@@ -135,7 +135,9 @@ void call_id_detect(struct exam *x)
     const struct reply *r = x->r;
     for (size_t i = 0; i < x->n_calls; i++) {
         const struct buf *id = &r->calls[i].id;
-        if (!id->len && !(r->quirks & QUIRK_BIT(missing_id)))
+        /* None is a habit of servers that clients survive; a whole body that hands out an empty one
+         * is sent back with it. */
+        if (!id->len && r->quirks & QUIRK_BIT(empty_id))
             exam_note(x, REASON_call_id, CHANNEL_id, (int)i, "id-empty", "the id is empty");
         for (size_t k = 0; k < i && id->len; k++) {
             const struct buf *other = &r->calls[k].id;

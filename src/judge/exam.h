@@ -36,6 +36,7 @@ struct view {
     int call;
     struct span raw;
     struct fold fold;
+    size_t lead; /* bytes at the start that are only context: no match starts there */
     bool zoned;
     struct zones zones;
 };

@@ -120,6 +120,42 @@ static void sort_signs(struct verdict *v)
     }
 }
 
+static bool same_place(const struct sign *a, const struct sign *b)
+{
+    return a->level == LEVEL_DAMAGE && b->level == LEVEL_DAMAGE && a->reason == b->reason &&
+           a->channel == b->channel && a->call == b->call && a->len && b->len &&
+           a->owner_session == b->owner_session && a->owner_slot == b->owner_slot &&
+           a->offset < b->offset + b->len && b->offset < a->offset + a->len;
+}
+
+/* Several rules that found one damage: the one that saw most of it speaks for all. */
+static void absorb(struct sign *a, const struct sign *b)
+{
+    size_t from = a->offset < b->offset ? a->offset : b->offset;
+    size_t a_end = a->offset + a->len, b_end = b->offset + b->len;
+    if (b->len > a->len)
+        *a = *b;
+    a->offset = from;
+    a->len = (a_end > b_end ? a_end : b_end) - from;
+}
+
+/* A place is damaged once, however many rules tell of it. Growing places may come to overlap
+ * others: again until none do. */
+static void merge_places(struct verdict *v)
+{
+    for (size_t i = 0; i < v->n_signs; i++) {
+        for (size_t k = i + 1; k < v->n_signs;) {
+            if (!same_place(&v->signs[i], &v->signs[k])) {
+                k++;
+                continue;
+            }
+            absorb(&v->signs[i], &v->signs[k]);
+            memmove(&v->signs[k], &v->signs[k + 1], (--v->n_signs - k) * sizeof *v->signs);
+            k = i + 1;
+        }
+    }
+}
+
 static void decide(const struct exam *x)
 {
     struct verdict *v = x->v;
@@ -129,6 +165,7 @@ static void decide(const struct exam *x)
         if (x->judge->strict && s->level == LEVEL_SUSPECT)
             s->level = LEVEL_DAMAGE;
     }
+    merge_places(v);
     sort_signs(v);
     if (v->n_signs && v->signs[0].level == LEVEL_DAMAGE)
         v->reason = v->signs[0].reason;

@@ -17,7 +17,7 @@ struct tool;
 struct toolset;
 
 /* Grows by one whenever a rule or detector changes a verdict; stored with each run. */
-#define JUDGE_VERSION 1
+#define JUDGE_VERSION 2
 
 struct judge_options {
     bool strict; /* suspects count as leaks */

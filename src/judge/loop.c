@@ -36,6 +36,11 @@ static bool all_of(struct span s, const char *set)
     return true;
 }
 
+static bool all_same(struct span s)
+{
+    return s.len > 0 && repeated_bytes(s, 1) == s.len;
+}
+
 /* Bytes at the end of `s` that repeat a unit; 0 = no loop. Well-formed arguments need `factor`
  * times as much: data may repeat honestly. */
 static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
@@ -46,7 +51,8 @@ static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
         if (need < UNITS_MIN * p)
             need = UNITS_MIN * p;
         size_t n = repeated_bytes(s, p);
-        if (n < need * factor)
+        /* One byte again and again also repeats every longer unit: its own limit holds. */
+        if (n < need * factor || (p > 1 && all_same((struct span){s.data + s.len - p, p})))
             continue;
         best = n;
         *unit = p;
@@ -61,10 +67,40 @@ static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
     return best;
 }
 
+/* Blanks between the tokens of JSON that nobody lays out like that: a grammar allows them, and a
+ * model that may write nothing else writes them for ever. Wherever they stand. */
+static bool check_blanks(struct exam *x, struct view *w)
+{
+    struct span s = w->raw;
+    bool text = false;
+    size_t from = 0, to = 0;
+    for (size_t i = 0, start = 0; i < s.len; i++) {
+        char c = s.data[i];
+        if (text && c == '\\')
+            i++;
+        else if (c == '"')
+            text = !text;
+        if (text || !c || !strchr(" \t\r\n", c))
+            start = i + 1;
+        else if (i + 1 - start > to - from) {
+            from = start;
+            to = i + 1;
+        }
+    }
+    if (to - from < BYTE_MIN)
+        return false;
+    exam_sign(x, (struct charge){REASON_loop, LEVEL_DAMAGE, "loop-blanks"}, w,
+              (struct span){s.data + from, to - from}, "%zu blanks between tokens of JSON",
+              to - from);
+    return true;
+}
+
 static void check_text(struct exam *x, struct view *w)
 {
     struct span s = w->raw;
     bool args = w->channel == CHANNEL_args;
+    if (args && check_blanks(x, w))
+        return;
     while (args && s.len && strchr("\"}] \n", s.data[s.len - 1]))
         s.len--;
     bool data = args && x->args[w->call]; /* well-formed: it may be meant */

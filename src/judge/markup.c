@@ -144,6 +144,8 @@ void markup_search(struct exam *x, struct view *w)
     s.w = w;
     s.n = s.off = 0;
     s.state = mem_zero(x->set->rules->n + 1, sizeof *s.state);
+    for (size_t i = 0; w->lead && i < x->set->rules->n; i++)
+        s.state[i].next = w->lead;
     needles_scan(x->set->rules->needles, w->fold.text, found_needle, &s);
     if (x->set->tool_names)
         needles_scan(x->set->tool_names, w->fold.text, found_tool, &s);
@@ -163,10 +165,13 @@ static void search_boundary(struct exam *x)
     size_t head = a.len < 64 ? a.len : 64, tail = b.len < 64 ? b.len : 64;
     if (!head || !tail)
         return;
+    /* One byte more, so that no line seems to start where the text was only cut out. */
+    size_t lead = a.len > head;
+    head += lead;
     struct buf both = BUF_INIT;
     buf_add(&both, a.data + a.len - head, head);
     buf_add(&both, b.data, tail);
-    struct view w = {.channel = CHANNEL_boundary, .call = -1, .raw = buf_span(&both)};
+    struct view w = {.channel = CHANNEL_boundary, .call = -1, .raw = buf_span(&both), .lead = lead};
     fold_init(&w.fold, w.raw, false);
     size_t before = x->v->n_signs;
     markup_search(x, &w);

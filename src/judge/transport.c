@@ -4,6 +4,7 @@
 
 #include "exam.h"
 #include "expect.h"
+#include "json.h"
 #include "reply.h"
 #include "turn.h"
 
@@ -51,18 +52,59 @@ static bool is_capped(const struct exam *x)
            strcmp(x->r->finish, "tool_calls") != 0 && strcmp(x->r->finish, "stop") != 0;
 }
 
+/* A reply that was complete when its connection was lost has lost nothing. Where the server just
+ * fell silent, only [DONE] tells that it had no more to say. */
+static bool closed_early(const struct reply *r)
+{
+    return (r->end == END_CUT && reply_complete(r)) || (r->end == END_STALL_IDLE && r->done);
+}
+
+static bool has_arrived(const struct reply *r)
+{
+    return r->end == END_CLEAN || closed_early(r);
+}
+
 /* A complete stream says why it ended; [DONE] alone does not. */
 static bool lacks_finish(const struct reply *r)
 {
-    return r->end == END_CLEAN && is_success(r->status) && !r->finish[0] && !r->error_text.len &&
+    return has_arrived(r) && is_success(r->status) && !r->finish[0] && !r->error_text.len &&
            !r->body_unreadable && !r->framing_broken && r->stream;
+}
+
+/* Finish words by which a server says that it gave up, and what that tells. */
+static const struct given_up {
+    const char *word;
+    enum reason reason;
+    const char *about;
+} given_up[] = {
+    {"parse_error", REASON_server_parse, "the server could not parse what the model wrote"},
+    {"malformed_function_call", REASON_server_parse, "the server could not parse the model's call"},
+    {"MALFORMED_FUNCTION_CALL", REASON_server_parse, "the server could not parse the model's call"},
+    {"error", REASON_sse, "the server failed while it generated"},
+    {"network_error", REASON_sse, "the server failed while it generated"},
+    {"insufficient_system_resource", REASON_sse, "the server failed while it generated"},
+    {"abort", REASON_cut, "the server broke the reply off"},
+    {"aborted", REASON_cut, "the server broke the reply off"},
+    {"cancelled", REASON_cut, "the server broke the reply off"},
+};
+
+/* The row of a reply that the server gave up; NULL if it did not, or if whole calls came all the
+ * same: then the word is a habit. */
+static const struct given_up *find_given_up(const struct reply *r)
+{
+    if (r->n_calls && json_check(buf_span(&r->calls[r->n_calls - 1].args)) == -1)
+        return NULL;
+    for (size_t i = 0; i < sizeof given_up / sizeof *given_up; i++)
+        if (strcmp(given_up[i].word, r->finish) == 0)
+            return &given_up[i];
+    return NULL;
 }
 
 void turn_begin(struct exam *x)
 {
     const struct reply *r = x->r;
-    x->failed = r->end != END_CLEAN || !is_success(r->status) || r->error_text.len ||
-                r->body_unreadable || r->framing_broken || lacks_finish(r) ||
+    x->failed = !has_arrived(r) || find_given_up(r) || !is_success(r->status) ||
+                r->error_text.len || r->body_unreadable || r->framing_broken || lacks_finish(r) ||
                 (!r->has_choice && !r->stream);
     x->capped = !x->failed && is_capped(x);
 }
@@ -75,11 +117,15 @@ static void note(struct exam *x, enum reason reason, const char *rule, const cha
 static void check_end(struct exam *x)
 {
     const struct reply *r = x->r;
+    if (closed_early(r)) {
+        x->v->quirks |= QUIRK_BIT(early_close);
+        return;
+    }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (ends[i].end != r->end)
             continue;
         /* Closed before even a status came: as good as no connection. */
-        bool nothing = r->end == END_CUT && r->status == 0;
+        bool nothing = r->end == END_CUT && !r->status && !r->raw.len && !r->headers.len;
         note(x, nothing ? REASON_connect : ends[i].reason, nothing ? NO_ANSWER : ends[i].rule,
              r->end_detail);
     }
@@ -112,7 +158,13 @@ void transport_detect(struct exam *x)
         enum reason reason = r->error_in_stream ? REASON_sse : REASON_body;
         exam_note(x, reason, CHANNEL_error, -1, "error-object", "%.180s", buf_str(&r->error_text));
     }
-    if (r->end != END_CLEAN || r->body_unreadable || r->framing_broken || r->error_text.len)
+    const struct given_up *word = find_given_up(r);
+    if (word) {
+        bool whole_body = word->reason == REASON_sse && !r->stream;
+        exam_note(x, whole_body ? REASON_body : word->reason, CHANNEL_finish, -1, "gave-up",
+                  "%s: %s", r->finish, word->about);
+    }
+    if (!has_arrived(r) || r->body_unreadable || r->framing_broken || r->error_text.len)
         return;
     if (!r->has_choice && !r->stream)
         note(x, REASON_body, "no-choice", "a body without any choice");

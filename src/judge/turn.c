@@ -6,6 +6,7 @@
 
 #include "exam.h"
 #include "expect.h"
+#include "json.h"
 #include "message.h"
 #include "reply.h"
 #include "token.h"
@@ -140,6 +141,36 @@ static bool holds(struct span s, struct span want)
     return false;
 }
 
+/* Bytes at which a word is long enough to be told from another. */
+#define CODE_MIN 4
+
+static size_t common_ends(struct span a, struct span b)
+{
+    size_t i = 0, j = 0, most = a.len < b.len ? a.len : b.len;
+    while (i < most && a.data[i] == b.data[i])
+        i++;
+    while (j < most - i && a.data[a.len - 1 - j] == b.data[b.len - 1 - j])
+        j++;
+    return i + j;
+}
+
+/* A second answer that is almost the first: whoever reads it must guess. */
+static bool is_hedged(struct span s, struct span want)
+{
+    for (size_t i = 0; i < want.len; i++)
+        if (want.len < CODE_MIN || (!is_word(want.data[i]) && want.data[i] != '_'))
+            return false;
+    for (size_t at = 0, n; at < s.len; at += n + 1) {
+        for (n = 0; at + n < s.len && (is_word(s.data[at + n]) || s.data[at + n] == '_');)
+            n++;
+        struct span word = {s.data + at, n};
+        size_t apart = n > want.len ? n - want.len : want.len - n;
+        if (n && apart <= 2 && !is(word, want) && common_ends(word, want) * 2 >= want.len)
+            return true;
+    }
+    return false;
+}
+
 /* Text around a right answer that is still a sentence and no runaway. */
 #define SENTENCE_MAX 160
 
@@ -156,7 +187,10 @@ void answer_detect(struct exam *x)
                 "max_tokens was reached, and the answer is not just that");
         return;
     }
-    if (holds(got, want) && got.len <= want.len + SENTENCE_MAX)
+    if (holds(got, want) && is_hedged(got, want))
+        exam_sign(x, (struct charge){REASON_value, LEVEL_DAMAGE, "answer-hedged"}, w, got,
+                  "the right answer beside one that is almost it");
+    else if (holds(got, want) && got.len <= want.len + SENTENCE_MAX)
         exam_sign(x, (struct charge){REASON_value, LEVEL_SUSPECT, "answer-in-sentence"}, w, got,
                   "the right answer, in a sentence");
     else if (holds(got, want))
@@ -167,55 +201,106 @@ void answer_detect(struct exam *x)
                   "wanted '%.100s', got '%.60s'", x->e->final_text, buf_str(&x->r->content));
 }
 
-static void check_listed(struct exam *x, const struct view *w)
+/* A text in which tokens of others are sought, and its way back to the view's raw text. */
+struct sought {
+    const struct view *w;
+    struct span text;
+    enum { AS_SENT, FOLDED, DECODED } form;
+};
+
+static struct span place_of(const struct sought *t, size_t at, size_t len)
 {
-    for (size_t i = 0; i < x->e->n_foreign; i++) {
-        struct span canary = span_of(x->e->foreign_canaries[i]);
-        if (!canary.len || !holds(w->raw, canary))
-            continue;
-        long at = span_find(w->raw, canary, 0);
-        exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-canary"}, w,
-                  (struct span){w->raw.data + at, canary.len},
-                  "'%.100s' belongs to another session", canary.data);
+    switch (t->form) {
+    case AS_SENT: return (struct span){t->w->raw.data + at, len};
+    case FOLDED: return exam_raw(t->w, at, at + len);
+    case DECODED: break;
     }
+    return t->w->raw;
 }
 
-static void check_tokens(struct exam *x, const struct view *w)
+static bool find_listed(struct exam *x, const struct sought *t, struct span canary)
+{
+    if (!holds(t->text, canary))
+        return false;
+    size_t at = (size_t)span_find(t->text, canary, 0);
+    exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-canary"}, t->w,
+              place_of(t, at, canary.len), "'%.100s' belongs to another session", canary.data);
+    return true;
+}
+
+static bool find_tokens(struct exam *x, const struct sought *t)
 {
     struct token_owner owner;
     size_t from = 0;
+    bool found = false;
     for (int n = 0; n < 8; n++) {
-        long at = token_find(x->e->key, w->raw, from, &owner);
+        long at = token_find(x->e->key, t->text, from, &owner);
         if (at < 0)
-            return;
+            break;
         from = (size_t)at + 1;
         if (owner.session == x->e->session ||
             (x->e->n_sessions > 0 && owner.session > x->e->n_sessions) || owner.session < 1)
             continue;
+        found = true;
         struct sign *s =
-            exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-token"}, w,
-                      (struct span){w->raw.data + at, TOKEN_LEN}, "token of session %ld, slot %d",
+            exam_sign(x, (struct charge){REASON_foreign, LEVEL_DAMAGE, "foreign-token"}, t->w,
+                      place_of(t, (size_t)at, TOKEN_LEN), "token of session %ld, slot %d",
                       owner.session, owner.slot);
         if (s) {
             s->owner_session = owner.session;
             s->owner_slot = owner.slot;
         }
     }
+    return found;
+}
+
+/* Every string of `v`, keys as well, with its escapes resolved, a line each. */
+static void add_strings(const struct json *v, int depth, struct buf *out)
+{
+    if (json_type(v) == JSON_STRING) {
+        buf_add(out, json_span(v).data, json_span(v).len);
+        buf_addc(out, '\n');
+    }
+    for (const struct json *m = depth < 64 ? json_first(v) : NULL; m; m = json_next(m)) {
+        buf_addf(out, "%s\n", json_key(m));
+        add_strings(m, depth + 1, out);
+    }
+}
+
+/* As sent; with escapes of JSON resolved as far as the way back is known; then the strings
+ * themselves. */
+static void check_foreign(struct exam *x, const struct view *w)
+{
+    struct buf strings = BUF_INIT;
+    bool escaped = w->channel == CHANNEL_args && memchr(w->raw.data, '\\', w->raw.len);
+    if (escaped && x->args[w->call])
+        add_strings(x->args[w->call], 0, &strings);
+    const struct sought forms[] = {
+        {w, w->raw, AS_SENT}, {w, w->fold.text, FOLDED}, {w, buf_span(&strings), DECODED}};
+    size_t n = escaped ? sizeof forms / sizeof *forms : 1;
+    for (size_t i = 0; i < x->e->n_foreign; i++) {
+        struct span canary = span_of(x->e->foreign_canaries[i]);
+        bool found = !canary.len;
+        for (size_t k = 0; k < n && !found; k++)
+            found = find_listed(x, &forms[k], canary);
+    }
+    bool found = !x->e->key;
+    for (size_t k = 0; k < n && !found; k++)
+        found = find_tokens(x, &forms[k]);
+    buf_release(&strings);
 }
 
 void foreign_detect(struct exam *x)
 {
-    for (size_t i = 0; i < x->n_views; i++) {
-        if (x->e->n_foreign)
-            check_listed(x, &x->views[i]);
-        if (x->e->key)
-            check_tokens(x, &x->views[i]);
-    }
+    if (!x->e->n_foreign && !x->e->key)
+        return;
+    for (size_t i = 0; i < x->n_views; i++)
+        if (x->views[i].raw.len)
+            check_foreign(x, &x->views[i]);
     for (size_t i = 0; i < x->n_calls; i++) {
         struct view id = {
             .channel = CHANNEL_id, .call = (int)i, .raw = buf_span(&x->r->calls[i].id)};
-        check_listed(x, &id);
-        if (x->e->key)
-            check_tokens(x, &id);
+        if (id.raw.len)
+            check_foreign(x, &id);
     }
 }

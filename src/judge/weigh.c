@@ -115,6 +115,21 @@ static void extent(const struct search *s, size_t i, size_t *from, size_t *to)
     *to = skip_tag(text, *to);
 }
 
+/* At a line's start, what follows tells: a dash explains a token; a bracket word before a time is a
+ * label of a log, and one that ends something does not begin a sentence. */
+static bool is_listed(const struct search *s, size_t from, size_t to, int next)
+{
+    struct span text = s->w->fold.text;
+    struct span token = {text.data + from, to - from};
+    if (next == '-' || next == '=' || next == 0xE2)
+        return true;
+    if (token.data[0] != '[' || memchr(token.data, '|', token.len))
+        return false;
+    if (next >= '0' && next <= '9')
+        return span_find(text, span_of("[/"), 0) < 0;
+    return span_starts(token, "[EO") && is_lower(next);
+}
+
 /* "the <tag> opens", "(<tag>)", "a <tag>, then": spoken of, not spoken. */
 static bool is_mention(const struct search *s, size_t i)
 {
@@ -127,7 +142,7 @@ static bool is_mention(const struct search *s, size_t i)
     if ((before == '"' || before == '\'') && after == before)
         return true;
     if (before == '\n' && s->hits[i].rule->role == RULE_SPECIAL && after == ' ')
-        return next == '-' || next == '=' || next == 0xE2; /* a dash: a list of tokens */
+        return is_listed(s, from, to, next);
     if (!is_blank(before) && before != '(')
         return false;
     if (after == ' ' && (is_lower(next) || (next > 0 && strchr("|=&+,/-", next))))
@@ -138,6 +153,13 @@ static bool is_mention(const struct search *s, size_t i)
 }
 
 static bool names_tool(struct search *s);
+
+static struct span trim_blanks(struct span s)
+{
+    while (s.len && is_blank(s.data[0]))
+        s = (struct span){s.data + 1, s.len - 1};
+    return s;
+}
 
 /* A message that is one fence and nothing else is a call in fence's clothing if it is shaped like
  * one and names a tool. */
@@ -151,6 +173,7 @@ static bool is_fenced_call(struct search *s, const struct hit *h)
     bool fits = info.len == 0;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         fits = fits || span_is(info, plain[i]);
+    fits = fits || span_starts(trim_blanks(info), "tool_c");
     return fits && h->rule->role != RULE_SPECIAL && h->rule->role != RULE_THINK && names_tool(s);
 }
 
@@ -262,6 +285,31 @@ static void excuse_open_call(struct search *s)
             lower(&s->hits[i], "the reply broke off inside this call");
 }
 
+/* The number that begins a list's line at `at`, 0 if none does, -1 for a bullet. */
+static long list_number(struct span text, size_t at)
+{
+    long n = 0;
+    size_t i = at;
+    while (i < text.len && i < at + 4 && text.data[i] >= '0' && text.data[i] <= '9')
+        n = n * 10 + (text.data[i++] - '0');
+    if (i > at)
+        return strchr(".)", byte_at(text, i)) && byte_at(text, i + 1) == ' ' ? n : 0;
+    return byte_at(text, at) > 0 && strchr("-*+", text.data[at]) && byte_at(text, at + 1) == ' '
+               ? -1
+               : 0;
+}
+
+/* A list that goes on behind the tag as if it were not there: [before, after) is the tag with the
+ * blanks around it. */
+static bool list_goes_on(struct span text, size_t before, size_t after)
+{
+    size_t line = before;
+    while (line > 0 && text.data[line - 1] != '\n')
+        line--;
+    long last = list_number(text, line), first = list_number(text, after);
+    return last && (last < 0 ? first == last : first == last + 1);
+}
+
 /* The end of a think block that never began here: damage at the start of the text or where it
  * parts two texts; elsewhere a habit of models. */
 static void weigh_think_ends(struct search *s)
@@ -278,13 +326,16 @@ static void weigh_think_ends(struct search *s)
         opened = opened || h->rule->role == RULE_THINK;
         if (h->rule->role != RULE_THINK_END || opened)
             continue;
-        size_t lead = 0, rest = h->end;
+        size_t lead = 0, rest = h->end, said = h->start;
         while (lead < h->start && strchr(" \n\t\r", text.data[lead]))
             lead++;
         while (rest < text.len && strchr(" \n\t\r", text.data[rest]))
             rest++;
+        while (said > 0 && strchr(" \n\t\r", text.data[said - 1]))
+            said--;
         int after = byte_at(text, h->end);
-        bool parts = rest < text.len && (after == '\n' || after == '\r' || !is_blank(after));
+        bool parts = !list_goes_on(text, said, rest) && rest < text.len &&
+                     (after == '\n' || after == '\r' || !is_blank(after));
         bool answered =
             s->w->channel == CHANNEL_content || (!s->x->r->content.len && !s->x->r->n_calls);
         bool token =

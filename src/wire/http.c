@@ -19,7 +19,9 @@
 #include "limits.h"
 #include "loop.h"
 #include "mem.h"
+#include "redact.h"
 #include "reply.h"
+#include "secrets.h"
 
 #define RECEIVE_BYTES  16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES     16384L
@@ -43,9 +45,10 @@ struct exchange {
     char *header_text;
     int64_t start_us, last_byte_us, done_at_us;
     size_t header_bytes;
-    int tries;  /* connections that this attempt was put on */
-    bool began; /* the decoder knows status and type */
-    bool ended; /* r->end is set and stands, whatever libcurl will say */
+    int tries;          /* connections that this attempt was put on */
+    bool began;         /* the decoder knows status and type */
+    bool headers_whole; /* up to the blank line */
+    bool ended;         /* r->end is set and stands, whatever libcurl will say */
     bool cancelled;
     char why[CURL_ERROR_SIZE];
 };
@@ -57,6 +60,7 @@ struct http {
     int n_multis, n_in_flight;
     CURLSH *share;
     struct curl_slist *headers;
+    struct redactor redactor;
     struct exchange *first, *idle;
     int n_idle;
     bool any_cancelled;
@@ -164,6 +168,10 @@ static size_t on_header(char *data, size_t size, size_t n, void *arg)
         set_end(x, END_TOO_LARGE, detail);
         return 0;
     }
+    if (line.len <= 2) /* the blank line that ends them */
+        x->headers_whole = true;
+    else if (span_starts(line, "HTTP/"))
+        x->headers_whole = false;
     evidence_header(x->r, line);
     return line.len;
 }
@@ -249,7 +257,7 @@ struct exchange *http_post(struct http *h, struct span body, const char *extra_h
     x->header = (struct curl_slist){.data = x->header_text, .next = h->headers};
     x->header_bytes = 0;
     x->last_byte_us = x->done_at_us = 0;
-    x->began = x->ended = x->cancelled = false;
+    x->began = x->ended = x->cancelled = x->headers_whole = false;
     curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, extra_header ? &x->header : h->headers);
     curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
     curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, body.data);
@@ -331,11 +339,13 @@ static void finish(void *owner, CURLcode rc)
     }
     if (r->retries && died_before_any_byte(x, rc))
         set_end(x, END_CONNECT, "two connections died before any byte");
+    if (rc == CURLE_OK && x->header_bytes && !x->headers_whole) /* no fault in libcurl's eyes */
+        set_end(x, END_CUT, "closed inside the headers");
     if (rc != CURLE_OK)
         set_end(x, http_easy_end(rc, x->why), x->why[0] ? x->why : curl_easy_strerror(rc));
     r->done_us = loop_now_us(h->loop);
     decoder_end(x->decoder);
-    evidence_redact(r, h->ep);
+    redact_reply(&h->redactor, h->ep, r);
     http_done *done = x->done;
     void *arg = x->arg;
     drop(x);
@@ -381,6 +391,7 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     h->headers = http_easy_headers(ep, true);
+    secrets_init(&h->redactor, ep);
     return h;
 }
 
@@ -402,6 +413,7 @@ void http_free(struct http *h)
         http_multi_close(&h->multis[i]);
     curl_share_cleanup(h->share);
     curl_slist_free_all(h->headers);
+    secrets_release(&h->redactor);
     loop_free(h->loop);
     free(h);
 }
