@@ -1,5 +1,6 @@
 -- Repeats of one configuration in the whole database, the newest first, without the runs of the JSON
--- list :runs: how much rates scatter from one server start to the next.
+-- list :runs: how much rates scatter from one server start to the next. Runs that ended early, because
+-- a test had decided or somebody stopped them, did not end at random and are left out.
 
 -- @many starts: `config` is the same for repeats of one configuration
 WITH c AS (
@@ -14,7 +15,7 @@ SELECT json_array(r.label, t.tags, r.scenario, r.model, r.rounds, r.context_toke
                   r.sessions, r.temperature, r.max_tokens, r.stream, r.tool_choice) AS config,
        c.corrupt, c.judged
 FROM c JOIN runs r USING (run) LEFT JOIN t USING (run)
-WHERE c.judged > 0
+WHERE c.judged > 0 AND r.status = 'done'
 ORDER BY max(r.started_us) OVER (PARTITION BY r.label, t.tags, r.scenario, r.model, r.rounds,
              r.context_tokens, r.concurrency, r.sessions, r.temperature, r.max_tokens, r.stream,
              r.tool_choice) DESC, config, r.run

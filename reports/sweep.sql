@@ -34,7 +34,7 @@ FROM sweep_cells c LEFT JOIN done d USING (cell) WHERE c.sweep = :sweep ORDER BY
 
 -- @many starts: one row a server start, in the order in which they were tried
 SELECT s.start, s.place, s.block, s.cell, s.step, s.boot, s.state, s.detail, s.run, n.corrupt,
-       n.judged, n.errors, r.concurrency, s.started_us, s.ended_us
+       n.judged, n.errors, r.concurrency, r.simulated AS "simulated?", s.started_us, s.ended_us
 FROM sweep_starts s LEFT JOIN counts n USING (run) LEFT JOIN runs r USING (run)
 WHERE s.sweep = :sweep ORDER BY s.start;
 

@@ -285,12 +285,14 @@ static int play(struct life *l, struct cell_options *o, struct err *err)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int run_options_of(struct life *l, struct cell_options *o, struct err *err)
+static int build_options(struct life *l, bool boot_is_known, struct cell_options *o,
+                         struct err *err)
 {
     const struct cell *c = l->cell;
     char *own[6];
     size_t n = 0, total = 0;
-    own[n++] = mem_printf("--tag=boot=%s", l->boot);
+    if (boot_is_known)
+        own[n++] = mem_printf("--tag=boot=%s", l->boot);
     own[n++] = mem_printf("--tag=block=%ld", c->block);
     own[n++] = mem_printf("--tag=order=%ld", c->place);
     own[n++] = mem_printf("--label=%s/%d", c->plan->name, c->cell);
@@ -309,6 +311,17 @@ static int run_options_of(struct life *l, struct cell_options *o, struct err *er
         free(own[i]);
     free(words);
     return rc;
+}
+
+/* Nobody restarts a server for a plan without a hook: its boot is not known, unless it is built in.
+ */
+static int run_options_of(struct life *l, struct cell_options *o, struct err *err)
+{
+    int rc = build_options(l, true, o, err);
+    if (rc != 0 || l->cell->plan->hook || !o->run.endpoint.base_url)
+        return rc;
+    cell_options_release(o);
+    return build_options(l, false, o, err);
 }
 
 /* From a server that was started to the end of its run. */

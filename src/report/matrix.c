@@ -140,11 +140,22 @@ static int compare_cells(struct matrix *m, struct store *s, struct err *err)
                                       .alpha = m->alpha};
     int rc = 0;
     if (n > 1) {
+        struct err why = {0};
         m->compare = mem_zero(1, sizeof *m->compare);
-        rc = compare_read(m->compare, s, &request, err);
-        if (rc == 0)
-            name_arms(m, cell_of);
+        rc = compare_read(m->compare, s, &request, &why);
         m->compare->request.operands = m->compare->request.varying = NULL;
+        if (rc == 0) {
+            name_arms(m, cell_of);
+        } else if (why.status == STATUS_USAGE) {
+            /* Hours of sessions are not lost for a comparison that can't be made. */
+            m->not_compared = mem_str(why.text);
+            compare_release(m->compare);
+            free(m->compare);
+            m->compare = NULL;
+            rc = 0;
+        } else {
+            *err = why;
+        }
     }
     for (size_t i = 0; i < n; i++)
         free(operands[i]);
@@ -173,6 +184,10 @@ static void read_levels_of_decision(struct matrix *m)
     struct json *plan = json_parse(span_of(figures_text(sweep, 0, "plan")), NULL);
     m->margin = json_double(json_get(plan, "margin"), 0.05);
     m->alpha = json_double(json_get(plan, "alpha"), 0.05);
+    const struct section *starts = figures_get(m->figures, "starts");
+    for (size_t i = 0; i < starts->n_rows && !json_get(plan, "hook"); i++)
+        m->one_server = m->one_server || (!figures_null(starts, i, "simulated") &&
+                                          !figures_long(starts, i, "simulated"));
     json_free(plan);
 }
 
@@ -200,6 +215,7 @@ int matrix_read(struct matrix *m, struct store *s, long sweep, long n_planned, s
 void matrix_release(struct matrix *m)
 {
     effects_free(m->effects);
+    free(m->not_compared);
     if (m->compare)
         compare_release(m->compare);
     free(m->compare);

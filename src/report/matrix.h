@@ -40,6 +40,8 @@ struct matrix_factor {
 struct matrix {
     struct figures *figures; /* reports/sweep.sql */
     double margin, alpha;
+    bool one_server;           /* no hook restarted it: all is said of the server that ran */
+    char *not_compared;        /* why the cells could not be compared; or NULL */
     long n_planned, n_missing; /* starts */
     struct matrix_factor *factors;
     size_t n_factors, factors_cap;

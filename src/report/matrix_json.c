@@ -135,6 +135,9 @@ void matrix_write_json(const struct matrix *m, struct jsonw *w)
     jsonw_member_long(w, "missing_starts", m->n_missing);
     jsonw_member_double(w, "margin", m->margin);
     jsonw_member_double(w, "alpha", m->alpha);
+    jsonw_key(w, "one_server");
+    jsonw_bool(w, m->one_server);
+    jsonw_member_text(w, "not_compared", m->not_compared);
     write_cells(m, w);
     write_effects(m, w);
     write_trend(m, w);

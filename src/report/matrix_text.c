@@ -123,10 +123,22 @@ static void add_set(const struct matrix *m, struct buf *out)
                       "isolate`, will tell.");
 }
 
-/* Starts that did not go as they should, in the words of each. */
+static const char one_server[] =
+    "no hook restarted the server: what is said holds for the one start that ran, not for its "
+    "configuration";
+
+/* What weakens the result, and starts that did not go as they should, in the words of each. */
 static void each_trouble(const struct matrix *m, void (*line)(struct buf *out, const char *text),
                          struct buf *out)
 {
+    if (m->one_server)
+        line(out, one_server);
+    if (m->not_compared) {
+        struct buf text = BUF_INIT;
+        buf_addf(&text, "no cell was compared with the baseline: %s", m->not_compared);
+        line(out, buf_str(&text));
+        buf_release(&text);
+    }
     const struct section *s = figures_get(m->figures, "starts");
     for (size_t i = 0; i < s->n_rows; i++) {
         const char *state = figures_text(s, i, "state"), *detail = figures_text(s, i, "detail");
@@ -241,7 +253,7 @@ void matrix_write_text(const struct matrix *m, const struct report_style *style,
     buf_clear(&line);
     each_trouble(m, plain_line, &line);
     if (line.len)
-        buf_addf(out, "\nStarts to know about:\n%s", buf_str(&line));
+        buf_addf(out, "\nMind:\n%s", buf_str(&line));
     buf_release(&line);
 }
 

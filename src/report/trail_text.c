@@ -252,12 +252,6 @@ static void text_member(struct jsonw *w, const char *key, struct buf *text)
     buf_clear(text);
 }
 
-static void count(struct jsonw *w, const char *key, long n)
-{
-    jsonw_key(w, key);
-    jsonw_long(w, n);
-}
-
 static void write_flags(const struct trail *t, unsigned set, struct jsonw *w)
 {
     jsonw_array(w);
@@ -275,10 +269,10 @@ static void write_step(const struct trail *t, const struct trail_step *s, struct
     text_member(w, "step", &text);
     jsonw_key(w, "on");
     write_flags(t, s->step.on, w);
-    count(w, "run", s->run);
-    count(w, "corrupt", s->x);
-    count(w, "judged", s->n);
-    count(w, "errors", s->errors);
+    jsonw_member_long(w, "run", s->run);
+    jsonw_member_long(w, "corrupt", s->x);
+    jsonw_member_long(w, "judged", s->n);
+    jsonw_member_long(w, "errors", s->errors);
     trail_step_result(t->rule, s, &text);
     text_member(w, "result", &text);
     jsonw_end_object(w);
@@ -289,10 +283,8 @@ void trail_write_json(const struct trail *t, struct jsonw *w)
 {
     struct buf text = BUF_INIT;
     jsonw_object(w);
-    jsonw_key(w, "name");
-    jsonw_text(w, t->rule->name);
-    jsonw_key(w, "end");
-    jsonw_text(w, end_word(t->hunt.end));
+    jsonw_member_text(w, "name", t->rule->name);
+    jsonw_member_text(w, "end", end_word(t->hunt.end));
     jsonw_key(w, "needed");
     jsonw_array(w);
     for (int i = 0; i < t->hunt.n_causes; i++)
@@ -300,21 +292,17 @@ void trail_write_json(const struct trail *t, struct jsonw *w)
     jsonw_end_array(w);
     add_end(t, &text);
     text_member(w, "words", &text);
-    jsonw_key(w, "p0");
-    jsonw_double(w, t->rule->p0);
-    jsonw_key(w, "p1");
-    jsonw_double(w, t->test.p1 > 0 ? t->test.p1 : NAN);
-    jsonw_key(w, "error_per_step");
-    jsonw_double(w, t->test.p1 > 0 ? t->test.alpha : NAN);
-    count(w, "starts", (long)t->n_steps);
-    count(w, "sessions", t->sessions);
+    jsonw_member_double(w, "p0", t->rule->p0);
+    jsonw_member_double(w, "p1", t->test.p1 > 0 ? t->test.p1 : NAN);
+    jsonw_member_double(w, "error_per_step", t->test.p1 > 0 ? t->test.alpha : NAN);
+    jsonw_member_long(w, "starts", (long)t->n_steps);
+    jsonw_member_long(w, "sessions", t->sessions);
     jsonw_key(w, "steps");
     jsonw_array(w);
     for (size_t i = 0; i < t->n_steps; i++)
         write_step(t, &t->steps[i], w);
     jsonw_end_array(w);
-    jsonw_key(w, "assumption");
-    jsonw_text(w, assumption);
+    jsonw_member_text(w, "assumption", assumption);
     jsonw_end_object(w);
     buf_release(&text);
 }

@@ -173,3 +173,14 @@ db=$work/plain2.db
 status 4 "$TOOLSTORM" sweep --quiet --db "$db" "$work/plain.json" -- --base-url "$url" --sessions 5 --context 0
 [ "$(sql "$db" "SELECT group_concat(rounds || stream, ' ') FROM (SELECT * FROM runs ORDER BY rounds, stream)")" = '10 11 20 21' ] ||
     fail "options as factors"
+grep -qF 'no hook restarted the server' "$work/out" || fail "one server"
+[ "$(sql "$db" "SELECT count(*) FROM run_tags WHERE key = 'boot'")" = 0 ] || fail "a boot that nobody knows"
+[ "$(sql "$work/plain.db" "SELECT count(DISTINCT value) FROM run_tags WHERE key = 'boot'")" = 4 ] || fail "built-in boots"
+
+# Cells that can't be compared are shown all the same: the server names another model for one of them.
+cat >"$work/before.sh" <<'SH'
+[ "$TOOLSTORM_FACTOR_GRAPH" = on ] || export SIM_OPTIONS='--model another'
+SH
+plan unlike
+sweep 4 unlike
+grep -qF "no cell was compared with the baseline: unlike runs: 'model'" "$work/out" || { cat "$work/out" >&2; fail "unlike"; }
