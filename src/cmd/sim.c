@@ -14,7 +14,7 @@
 
 struct sim_args {
     const char *host, *model, *boot, *ledger, *api_key_env;
-    struct opt_list faults, scenarios;
+    struct opt_list faults, factors, scenarios;
     long port, seed, tokens_per_chunk, split, threads;
     int64_t ttft_us, itl_us, limit_us;
     double jitter;
@@ -51,6 +51,8 @@ static const struct opt table[] = {
      "send reasoning before each answer"},
     {"fault", NULL, 0, OPT_LIST, AT(faults), "RULE", NULL, 0, 0, NULL, "Damage",
      "damage sessions; `toolstorm help faults` says how rules are written"},
+    {"factor", NULL, 0, OPT_LIST, AT(factors), "NAME=VALUE", NULL, 0, 0, NULL, NULL,
+     "a setting that fault rules may ask about"},
     {"seed", NULL, 0, OPT_LONG, AT(seed), "N", "1", 0, 0, NULL, NULL, "which sessions are hit"},
     {"boot", NULL, 0, OPT_TEXT, AT(boot), "NAME", NULL, 0, 0, NULL, NULL,
      "name of this server start"},
@@ -88,6 +90,8 @@ static int serve(const struct sim_args *a, struct scenario *const *scenarios, st
                             .n_scenarios = a->scenarios.n,
                             .faults = a->faults.items,
                             .n_faults = a->faults.n,
+                            .factors = a->factors.items,
+                            .n_factors = a->factors.n,
                             .seed = (uint64_t)a->seed,
                             .boot = a->boot,
                             .model = a->model,
