@@ -28,6 +28,20 @@ static bool as_wanted(const struct casefile *c, const struct verdict *v)
     return c->n_want_reasons == 0;
 }
 
+/* A person sees one finding per damaged place. */
+static size_t overlaps(const struct verdict *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->n_signs; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct sign *a = &v->signs[i], *b = &v->signs[k];
+            n += a->level == LEVEL_DAMAGE && b->level == LEVEL_DAMAGE && a->reason == b->reason &&
+                 a->channel == b->channel && a->call == b->call && !a->owner_session &&
+                 a->offset < b->offset + b->len && b->offset < a->offset + a->len;
+        }
+    return n;
+}
+
 static void run_case(const char *file, struct span line, size_t chunk)
 {
     struct casefile c = {0};
@@ -41,6 +55,7 @@ static void run_case(const char *file, struct span line, size_t chunk)
     CHECK_STR(err.text, "");
     judge_reply(judge, t, &c.expect, &c.reply, &v);
     CHECK(as_wanted(&c, &v));
+    CHECK_INT(overlaps(&v), 0);
     if (!as_wanted(&c, &v))
         fprintf(stderr, "  %s: %s: want %s, %s ...; got %s (%s)\n", file, c.id, c.want_class,
                 c.n_want_reasons ? c.want_reasons[0] : "any", reason_name(v.reason),
