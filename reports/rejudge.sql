@@ -2,6 +2,7 @@
 
 -- @many replies: own answers and twins; the rules of transport signs tell how the exchange ended
 SELECT r.session, r.round, 0 AS "twin?", r.status, r.end_detail,
+       instr(' ' || r.quirks || ' ', ' early_close ') > 0 AS "early_close?",
        (SELECT group_concat(rule, ' ') FROM findings AS f
         WHERE f.run = r.run AND f.session = r.session AND f.round = r.round
           AND f.channel = 'transport') AS ends,
@@ -15,6 +16,7 @@ WHERE r.run = :run
               AND e.round = r.round AND part = 'request')
 UNION ALL
 SELECT r.session, r.round, 1, r.status, r.end_detail,
+       instr(' ' || r.quirks || ' ', ' early_close ') > 0,
        (SELECT group_concat(rule, ' ') FROM twin_findings AS f
         WHERE f.run = r.run AND f.session = r.session AND f.round = r.round
           AND f.channel = 'transport'),

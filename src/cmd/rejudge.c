@@ -50,16 +50,18 @@ struct rejudging {
     struct err *err;
 };
 
-/* How the exchange ended: the rules of all transport signs, of which one at the most tells an end.
- */
-static enum exchange_end told_end(const char *rules)
+/* How the exchange ended, from the rules of its transport signs, of which one at the most tells; a
+ * complete reply that lost its connection has a quirk instead. */
+static enum exchange_end told_end(const struct section *s)
 {
-    char *words = mem_str(rules), *rest = NULL;
+    char *words = mem_str(figures_text(s, 0, "ends")), *rest = NULL;
     int end = END_CLEAN;
     for (char *w = strtok_r(words, " ", &rest); w && end == END_CLEAN;
          w = strtok_r(NULL, " ", &rest))
         end = judge_told_end(w);
     free(words);
+    if (end == END_CLEAN && figures_long(s, 0, "early_close"))
+        end = END_CUT;
     return (enum exchange_end)end;
 }
 
@@ -72,12 +74,14 @@ static bool read_reply(const struct rejudging *x, const struct section *s, struc
     reply_init(r);
     r->status = (int)figures_long(s, 0, "status");
     r->stream = figures_long(run, 0, "stream") != figures_long(s, 0, "twin");
-    r->end = told_end(figures_text(s, 0, "ends"));
+    r->end = told_end(s);
     snprintf(r->end_detail, sizeof r->end_detail, "%s", figures_text(s, 0, "end_detail"));
     stored_header(headers, "retry-after", retry_after);
     if (retry_after[0])
         r->retry_after_s = strtol(retry_after, NULL, 10);
-    /* What nothing came of was never decoded, nor what did not fit into the evidence. */
+    buf_add(&r->headers, headers.data, headers.len);
+    buf_add(&r->raw, body.data, body.len);
+    /* What nothing came of was never decoded. */
     if (r->end == END_CONNECT || r->end == END_TLS)
         return true;
     if (body.len >= REPLY_MAX_RAW)

@@ -18,13 +18,30 @@ static void test_ends(const struct judge *j)
         reply_init(&r);
         r.end = (enum exchange_end)end;
         r.status = end == END_CUT ? 0 : 200;
-        r.done = r.has_choice = true;
-        snprintf(r.finish, sizeof r.finish, "stop");
+        r.has_choice = true;
+        r.done = end == END_CLEAN;
+        snprintf(r.finish, sizeof r.finish, "%s", r.done ? "stop" : "");
         judge_reply(j, NULL, &e, &r, &v);
         for (size_t i = 0; i < v.n_signs; i++)
             if (v.signs[i].channel == CHANNEL_transport && told == END_CLEAN)
                 told = judge_told_end(v.signs[i].rule);
         CHECK_INT(told, end);
+        verdict_release(&v);
+        reply_release(&r);
+    }
+    /* A reply that was complete has lost nothing: of its end only the quirk tells. */
+    for (int end = END_CUT; end <= END_STALL_IDLE; end += END_STALL_IDLE - END_CUT) {
+        const struct expect e = {.calls_allowed = true};
+        struct reply r;
+        struct verdict v = {0};
+        reply_init(&r);
+        r.end = (enum exchange_end)end;
+        r.status = 200;
+        r.done = r.has_choice = true;
+        snprintf(r.finish, sizeof r.finish, "stop");
+        judge_reply(j, NULL, &e, &r, &v);
+        CHECK_INT(v.class, CLASS_OK);
+        CHECK(v.quirks & QUIRK_BIT(early_close));
         verdict_release(&v);
         reply_release(&r);
     }
