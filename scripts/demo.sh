@@ -21,8 +21,10 @@ case "${1-}" in
 esac
 
 scripts/install.sh
-cmake --preset release >/dev/null
-cmake --build --preset release -- -j "$(nproc)" >/dev/null
+built=$({ cmake --preset release && cmake --build --preset release -- -j "$(nproc)"; } 2>&1) || {
+    echo "$built" >&2
+    exit 1
+}
 toolstorm=build/release/toolstorm
 
 if [ -z "$db" ]; then

@@ -49,6 +49,20 @@ static int write_all(FILE *f, const void *data, size_t len)
     return fflush(f) == 0 ? 0 : -1;
 }
 
+static int write_in_place(const char *path, const void *data, size_t len, struct err *err)
+{
+    FILE *f = fopen(path, "wb");
+    int rc = f ? write_all(f, data, len) : -1;
+    int saved = errno;
+    if (f && fclose(f) != 0 && rc == 0) {
+        rc = -1;
+        saved = errno;
+    }
+    if (rc != 0)
+        return err_set(err, STATUS_TOOL, "cannot write '%s': %s", path, strerror(saved));
+    return 0;
+}
+
 int file_write(const char *path, const void *data, size_t len, struct err *err)
 {
     if (strcmp(path, "-") == 0) {
@@ -56,6 +70,10 @@ int file_write(const char *path, const void *data, size_t len, struct err *err)
             return 0;
         return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(errno));
     }
+    /* A device or a pipe is written to, never replaced: /dev/null must stay what it is. */
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_in_place(path, data, len, err);
     char *fresh = mem_printf("%s.part.%ld", path, (long)getpid());
     FILE *f = fopen(fresh, "wb");
     int rc = f ? write_all(f, data, len) : -1;

@@ -13,7 +13,8 @@ struct buf;
 int file_read(const char *path, size_t cap, struct buf *out, struct err *err) MUST_CHECK;
 
 /* Writes the whole file by way of a temporary one beside it, so that a reader sees the old or the
- * new content; "-" is standard output. Errors have status 5. */
+ * new content; "-" is standard output; a device or pipe is written in place. Errors have status 5.
+ */
 int file_write(const char *path, const void *data, size_t len, struct err *err) MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -166,6 +167,13 @@ static void test_file(void)
     CHECK(b.len == 3 && memcmp(b.data, "a\0b", 3) == 0);
     CHECK_INT(file_read(path, 2, &b, &e), -1);
     CHECK_INT(e.status, STATUS_USAGE);
+    /* A device stays a device. */
+    e = (struct err){0};
+    struct stat st;
+    CHECK_INT(file_write("/dev/null", "x", 1, &e), 0);
+    CHECK(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
+    CHECK_INT(file_write("/dev/full", "x", 1, &e), -1);
+    CHECK_STR(e.text, "cannot write '/dev/full': No space left on device");
     e = (struct err){0};
     CHECK_INT(file_write("/nowhere/at/all", "x", 1, &e), -1);
     CHECK_INT(e.status, STATUS_TOOL);
