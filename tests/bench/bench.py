@@ -44,7 +44,7 @@ class Workload:
 BASE = ["bytes", "decode", "engine", "run"]
 WORKLOADS = [
     Workload("saturated", "100 sessions, events as fast as they are taken", "e2000-r0-d1-t0",
-             100, 400, ["bytes", "decode", "engine", "trees", "run"]),
+             100, 400, ["bytes", "decode", "engine", "trees", "run", "aiohttp"]),
     Workload("paced 1,000", "1,000 sessions, 20 events a second each", "e200-r20-d1-t0",
              1000, 1000, BASE),
     Workload("paced 5,000", "5,000 sessions, 5 events a second each", "e50-r5-d1-t0",
@@ -272,6 +272,15 @@ def median(samples, key):
     return statistics.median(values) if values else None
 
 
+class Ratio(float):
+    """A median of ratios, and the ratio of the least disturbed rounds."""
+
+    def __new__(cls, value, of_least):
+        self = super().__new__(cls, value)
+        self.of_least = of_least
+        return self
+
+
 class Results:
     def __init__(self):
         self.samples = {}  # (workload, client) -> one dict per round
@@ -286,7 +295,11 @@ class Results:
         """Median over the rounds of a / b."""
         pairs = zip(self.samples.get((workload, a), []), self.samples.get((workload, b), []))
         values = [x[key] / y[key] for x, y in pairs if x.get(key) and y.get(key)]
-        return statistics.median(values) if values else None
+        return Ratio(statistics.median(values), self.least(workload, a, key) /
+                     self.least(workload, b, key)) if values else None
+
+    def least(self, workload, client, key):
+        return min(s[key] for s in self.samples[(workload, client)])
 
 
 def targets(r):
@@ -296,7 +309,6 @@ def targets(r):
     one = r.get("waiting 200", "run", "rss_kb")
     fast = r.samples.get(("fast 1,000", "run"), [])
     share = statistics.median(s["cpu_s"] / s["wall_s"] for s in fast) if fast else None
-    inverse = lambda x: 1 / x if x else None
     return [
         ("saturated: engine to bare client with the same decoder",
          r.ratio("saturated", "engine", "decode"), "<=", 1.8, "x"),
@@ -315,7 +327,8 @@ def targets(r):
         ("TLS to plain", r.ratio("tls", "engine-tls", "engine"), "<=", 1.7, "x"),
         ("short requests: engine to bare client", r.ratio("short", "engine", "decode"), "<=", 2.3, "x"),
         ("run to curl -Z", r.ratio("peers", "run", "curl"), "<=", 1.5, "x"),
-        ("aiohttp to run", r.ratio("peers", "aiohttp", "run"), ">=", 15, "x"),
+        ("aiohttp to run, saturated", r.ratio("saturated", "aiohttp", "run"), ">=", 15, "x"),
+        ("aiohttp to run, answers of 20 events", r.ratio("peers", "aiohttp", "run"), ">=", 15, "x"),
         ("official Python client to run", r.ratio("peers", "openai-python", "run"), ">=", 40, "x"),
         ("official node client to run", r.ratio("peers", "openai-node", "run"), ">=", 3, "x"),
         ("memory of a waiting session", per_session, "<=", 40, "KB"),
@@ -347,12 +360,15 @@ def table_text(r, rounds):
            "that counts bytes, *decode* the same with toolstorm's decoder, *engine* toolstorm's HTTP "
            "engine with decoding, *trees* the engine with a JSON tree for each event, *run* the whole "
            "of `toolstorm run` with judge and store.", "", "## Against the targets", "",
-           "| what | measured | target | |", "|---|---|---|---|"]
+           "Ratios are medians of the rounds; behind them, of the least disturbed rounds of both.", "",
+           "| what | measured | least | target | |", "|---|---|---|---|---|"]
     for row in targets(r):
         what, value, sign, limit, unit = row
         verdict = {True: "holds", False: "missed", None: "not measured"}[holds(row)]
         word = "at most" if sign == "<=" else "at least"
-        out.append(f"| {what} | {number(value)} {unit} | {word} {number(limit)} {unit} | {verdict} |")
+        least = number(getattr(value, "of_least", None))
+        out.append(f"| {what} | {number(value)} {unit} | {least} | {word} {number(limit)} {unit} | "
+                   f"{verdict} |")
     out += ["", "![CPU per event](bench.svg)", "", "## All figures"]
     for w in WORKLOADS:
         if not any(key[0] == w.name for key in r.samples):
@@ -417,6 +433,7 @@ def write_results(r, rounds, out_dir):
         f.write(plot(r))
     data = {"rounds": rounds, "cores": os.cpu_count(), "libcurl": curl_version(),
             "targets": [{"what": t[0], "value": t[1], "sign": t[2], "limit": t[3], "unit": t[4],
+                         "least": getattr(t[1], "of_least", None),
                          "holds": holds(t)} for t in targets(r)],
             "samples": [{"workload": w, "client": c, "rounds": s} for (w, c), s in r.samples.items()]}
     with open(os.path.join(out_dir, "bench.json"), "w", encoding="utf-8") as f:
