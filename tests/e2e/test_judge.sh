@@ -186,6 +186,25 @@ grep -qx "rejudging 1 of run 1: all $rounds kept replies get the verdict that th
     fail "the same judge judges otherwise"
 [ "$(sql x.db "SELECT count(*) FROM rejudgements")" -eq "$rounds" ] || fail "not all were stored"
 
+# So does every reason that there is, from its bytes alone.
+mapfile -t reasons < <("$TOOLSTORM" help faults |
+    sed -n 's/^  \([a-z_]*\.[a-z0-9_]*\)  *[a-zA-Z].*/\1/p' | grep -v too_large | sort -u)
+[ "${#reasons[@]}" -ge 32 ] || fail "too few reasons: ${reasons[*]}"
+each=()
+for i in "${!reasons[@]}"; do each+=(--fault "${reasons[i]}@session%${#reasons[@]}=$i"); done
+for form in --stream --no-stream; do
+    status 1 "$TOOLSTORM" run --quiet --sim-ttft 1ms --sim-itl 0ms --context 200 --concurrency 20 \
+        --sessions $((2 * ${#reasons[@]})) --idle-timeout 1s --ttft-timeout 1s --timeout 4s \
+        --max-errors 1 --twin --keep all $form "${each[@]}" --db each.db
+done
+for run in 1 2; do
+    status 0 "$TOOLSTORM" rejudge $run --db each.db
+    grep -qE "^rejudging 1 of run $run: all [0-9]+ kept replies get the verdict" out ||
+        { cat out >&2; fail "the same bytes bring another verdict"; }
+done
+[ "$(sql each.db "SELECT count(DISTINCT reason) FROM rejudgements")" -ge 32 ] ||
+    fail "not every reason was judged again"
+
 # Another rule: right answers are called damage, and the run's own verdicts stay.
 cat >seals.json <<'JSON'
 {"name": "seals", "about": "bare seals", "leaks": ["1ZHP0-3YCP4"], "clean": ["a rail-side shed"],
