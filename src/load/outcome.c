@@ -1,4 +1,5 @@
-/* outcome.c - turns replies and verdicts into rows that outlive them. */
+/* outcome.c - turns replies and verdicts into rows that outlive them, and the one place where what
+ * a server said is cleared of secrets before it is kept. It decides nothing. */
 #include "outcome.h"
 
 #include <stdlib.h>
@@ -7,7 +8,9 @@
 #include "buf.h"
 #include "judge.h"
 #include "mem.h"
+#include "redact.h"
 #include "reply.h"
+#include "secrets.h"
 #include "store.h"
 
 #define EXCERPT_BYTES 240 /* kept around a finding */
@@ -39,12 +42,15 @@ struct outcome {
     struct session_row row;
     enum reason reason;
     char *canary;
+    struct redactor redactor;
     struct answers own, twins;
 };
 
-struct outcome *outcome_new(long session, long start_order, const char *canary)
+struct outcome *outcome_new(const struct endpoint *ep, long session, long start_order,
+                            const char *canary)
 {
     struct outcome *o = mem_zero(1, sizeof *o);
+    secrets_init(&o->redactor, ep);
     o->canary = mem_str(canary);
     o->row.session = session;
     o->row.start_order = start_order;
@@ -81,6 +87,7 @@ void outcome_free(struct outcome *o)
         return;
     release_answers(&o->own);
     release_answers(&o->twins);
+    secrets_release(&o->redactor);
     free(o->canary);
     free(o);
 }
@@ -109,7 +116,22 @@ static char *arrival_text(const struct reply *r)
     return buf_take(&b);
 }
 
-static void add_finding(struct answers *a, int round, const struct reply *r, const struct sign *s)
+/* The part of a text around a finding, without secrets: those that it cuts included. */
+static void cut_out(const struct redactor *d, struct span text, size_t from, struct buf *out)
+{
+    size_t n = text.len - from < EXCERPT_BYTES ? text.len - from : EXCERPT_BYTES;
+    size_t longest = d->n ? d->secrets[0].len * 6 : 0; /* each byte as \u00XX */
+    size_t before = from < longest ? from : longest;
+    size_t behind = text.len - from - n < longest ? text.len - from - n : longest;
+    struct buf wide = BUF_INIT;
+    buf_add(&wide, text.data + from - before, before + n + behind);
+    redact_bytes(d, wide.data, wide.len);
+    buf_add(out, wide.data + before, n);
+    buf_release(&wide);
+}
+
+static void add_finding(const struct redactor *d, struct answers *a, int round,
+                        const struct reply *r, const struct sign *s)
 {
     a->findings = mem_grow(a->findings, &a->findings_cap, a->n_findings, sizeof *a->findings);
     a->finding_memory = mem_grow(a->finding_memory, &a->finding_memory_cap, a->n_findings,
@@ -119,12 +141,11 @@ static void add_finding(struct answers *a, int round, const struct reply *r, con
     struct span text = reply_channel(r, s->channel, s->call);
     size_t lead = (EXCERPT_BYTES - (s->len < EXCERPT_BYTES ? s->len : EXCERPT_BYTES)) / 2;
     size_t from = s->offset > lead ? s->offset - lead : 0;
-    if (from < text.len) {
-        size_t n = text.len - from < EXCERPT_BYTES ? text.len - from : EXCERPT_BYTES;
-        buf_add(&m->excerpt, text.data + from, n);
-    }
+    if (from < text.len)
+        cut_out(d, text, from, &m->excerpt);
     m->rule = mem_str(s->rule);
     m->note = mem_str(s->note);
+    redact_pieces(d, m->note);
     m->owner_slot = s->owner_slot;
     *row = (struct finding_row){.round = round,
                                 .class = class_name(reason_class(s->reason)),
@@ -182,7 +203,7 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
 {
     struct answers *a = facts->twin ? &o->twins : &o->own;
     for (size_t i = 0; i < v->n_signs; i++)
-        add_finding(a, facts->round, r, &v->signs[i]);
+        add_finding(&o->redactor, a, facts->round, r, &v->signs[i]);
     a->rounds = mem_grow(a->rounds, &a->rounds_cap, a->n_rounds, sizeof *a->rounds);
     a->round_memory =
         mem_grow(a->round_memory, &a->round_memory_cap, a->n_rounds, sizeof *a->round_memory);
@@ -191,12 +212,14 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
     fill_row(row, facts, r, v);
     row->request_bytes = (long)request.len;
     m->finish = mem_str(r->finish);
+    redact_pieces(&o->redactor, m->finish);
     m->quirks = quirk_words(v->quirks);
     m->end_detail = mem_str(r->end_detail);
     m->error_text = mem_copy(buf_str(&r->error_text),
                              r->error_text.len < ERROR_BYTES ? r->error_text.len : ERROR_BYTES);
     if (facts->keep) {
         buf_add(&m->request, request.data, request.len);
+        redact_bytes(&o->redactor, m->request.data, m->request.len);
         m->arrivals = arrival_text(r);
         m->headers = take(&r->headers);
         m->response = take(&r->raw);

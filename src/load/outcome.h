@@ -8,6 +8,7 @@
 
 #include "words.h"
 
+struct endpoint;
 struct reply;
 struct settings;
 struct verdict;
@@ -15,7 +16,9 @@ struct session_row;
 struct outcome;
 struct span;
 
-struct outcome *outcome_new(long session, long start_order, const char *canary);
+/* What is added to it is kept without the secrets of `ep`. */
+struct outcome *outcome_new(const struct endpoint *ep, long session, long start_order,
+                            const char *canary);
 void outcome_free(struct outcome *o);
 
 /* What a round adds besides the reply and its verdict. Times are clock_mono_us(). */

@@ -157,7 +157,7 @@ struct session *session_new(const struct settings *settings, struct progress *pr
     s->play = new_play(settings, number);
     s->round = 1;
     s->rounds = play_rounds(s->play);
-    s->outcome = outcome_new(number, start_order, play_canary(s->play));
+    s->outcome = outcome_new(settings->endpoint, number, start_order, play_canary(s->play));
     s->end.reason = REASON_maxrounds;
     s->end.warmup = start_order <= settings->warmup;
     s->end.start_us = clock_mono_us() - progress->start_us;

@@ -12,7 +12,9 @@
 #include "json.h"
 #include "mem.h"
 #include "probe.h"
+#include "redact.h"
 #include "reply.h"
+#include "secrets.h"
 #include "trial.h"
 
 #define DETAIL_BYTES 120
@@ -70,6 +72,7 @@ struct asking {
     const struct survey_request *request;
     char *texts[REPEATS]; /* answers to ask_text at temperature 0 */
     size_t n_texts;
+    struct redactor redactor;
 };
 
 const char *feature_name(enum feature f)
@@ -277,6 +280,7 @@ static int ask(struct asking *a, const struct question *q, struct err *err)
     write_question(a, q, &body);
     struct trial t = {.body = buf_span(&body), .stream = q->stream, .stop = request->stop};
     int rc = trial_send(request->endpoint, &t, &r, err);
+    redact_message(&a->redactor, &r);
     s->n_requests++;
     bool capped = strcmp(r.finish, "length") == 0;
     bool useful = r.status < 400 && r.has_choice && r.end == END_CLEAN && !r.error_text.len;
@@ -339,8 +343,10 @@ int survey_make(struct survey *s, const struct survey_request *q, struct err *er
     if (rc == 0)
         rc = survey_read_facts(s, &facts, err);
     struct asking a = {.survey = s, .request = q};
+    secrets_init(&a.redactor, q->endpoint);
     if (rc == 0)
         rc = ask_all(&a, err);
+    secrets_release(&a.redactor);
     buf_release(&facts);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "dialect.h"
 #include "mem.h"
+#include "secrets.h"
 
 #define SECOND INT64_C(1000000)
 
@@ -160,52 +161,26 @@ char *endpoint_route(const struct endpoint *ep, const char *route)
     return mem_printf("%.*s%s%s%s", (int)root, ep->base, route + 1, mark, query);
 }
 
-/* "***" fits wherever a secret of at least three bytes stood; shorter ones get as many stars. */
+/* "***" is shorter than any secret. */
 static void hide(char *text, struct span secret)
 {
-    if (!secret.len)
-        return;
     char *to = text;
     struct span rest = span_of(text);
     for (long hit; (hit = span_find(rest, secret, 0)) >= 0;) {
-        size_t stars = secret.len < 3 ? secret.len : 3;
         memmove(to, rest.data, (size_t)hit);
         to += hit;
-        memcpy(to, "***", stars);
-        to += stars;
+        memcpy(to, "***", 3);
+        to += 3;
         rest = after(rest, (size_t)hit + secret.len);
     }
     memmove(to, rest.data, rest.len + 1);
 }
 
-static struct span header_value(const char *header)
-{
-    const char *colon = strchr(header, ':');
-    const char *value = colon ? colon + 1 : header;
-    while (*value == ' ' || *value == '\t')
-        value++;
-    struct span s = span_of(value);
-    while (s.len && strchr(" \t\r\n", s.data[s.len - 1]))
-        s.len--;
-    return s;
-}
-
 void endpoint_redact(const struct endpoint *ep, char *text)
 {
-    if (ep->api_key)
-        hide(text, span_of(ep->api_key));
-    for (size_t i = 0; i < ep->n_headers; i++) {
-        struct span value = header_value(ep->headers[i]);
-        hide(text, value);
-        struct span scheme = until(value, " "); /* "Bearer SECRET": the secret alone, too */
-        if (scheme.len < value.len)
-            hide(text, after(value, scheme.len + 1));
-    }
-    const char *user = ep->base ? strstr(ep->base, "://") : NULL;
-    struct span authority = user ? until(span_of(user + 3), "/") : (struct span){"", 0};
-    for (size_t i = authority.len; i-- > 0;)
-        if (authority.data[i] == '@') {
-            hide(text, (struct span){authority.data, i});
-            break;
-        }
+    struct redactor d;
+    secrets_init(&d, ep);
+    for (size_t i = 0; i < d.n; i++)
+        hide(text, d.secrets[i]);
+    secrets_release(&d);
 }

@@ -45,7 +45,8 @@ void endpoint_release(struct endpoint *ep);
  * ("^/health"). The caller's. */
 char *endpoint_route(const struct endpoint *ep, const char *route);
 
-/* Replaces every occurrence of a secret (API key, header values) in `text` by "***". */
+/* Replaces every secret (secrets.h) in `text` by "***". For our own words; redact.h is for bytes.
+ */
 void endpoint_redact(const struct endpoint *ep, char *text);
 
 #endif

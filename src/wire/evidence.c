@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "endpoint.h"
 #include "mem.h"
 #include "reply.h"
 
@@ -44,40 +43,6 @@ void evidence_body(struct reply *r, const char *data, size_t len, int64_t now_us
     }
     r->arrivals = mem_grow(r->arrivals, &r->arrivals_cap, r->n_arrivals, sizeof *r->arrivals);
     r->arrivals[r->n_arrivals++] = (struct arrival){.offset = r->raw.len, .at_us = now_us};
-}
-
-/* A buf may hold NULs: each stretch between them is a text of its own. What stood behind a secret
- * that became shorter moves up. */
-static void redact(struct buf *b, const struct endpoint *ep)
-{
-    size_t to = 0;
-    for (size_t at = 0; at < b->len;) {
-        char *text = b->data + at;
-        size_t before = strlen(text);
-        endpoint_redact(ep, text);
-        size_t after = strlen(text);
-        memmove(b->data + to, text, after);
-        to += after;
-        at += before;
-        if (at < b->len) {
-            b->data[to++] = '\0';
-            at++;
-        }
-    }
-    b->len = to;
-    if (b->data)
-        b->data[to] = '\0';
-}
-
-void evidence_redact(struct reply *r, const struct endpoint *ep)
-{
-    if (!ep->api_key && !ep->n_headers && !strchr(ep->base, '@'))
-        return;
-    endpoint_redact(ep, r->end_detail);
-    redact(&r->headers, ep);
-    redact(&r->error_text, ep);
-    if (r->error_text.len || r->status >= 300)
-        redact(&r->raw, ep);
 }
 
 /* A date of the form "Mon, 30 Nov 2026 08:55:15 GMT" as seconds since 1970, or -1. */

@@ -3,13 +3,11 @@
 #ifndef EVIDENCE_H
 #define EVIDENCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "buf.h"
 
-struct endpoint;
 struct reply;
 
 #define EVIDENCE_MAX_ARRIVALS 16384 /* arrival times kept; the last one takes in the rest */
@@ -19,9 +17,6 @@ void evidence_header(struct reply *r, struct span line);
 
 /* Adds body bytes that were there at `now_us`. */
 void evidence_body(struct reply *r, const char *data, size_t len, int64_t now_us);
-
-/* Takes the endpoint's secrets out of everything that a server could have echoed. */
-void evidence_redact(struct reply *r, const struct endpoint *ep);
 
 /* Seconds of a Retry-After header, which may be a number or a date; -1 if `value` is neither. */
 long evidence_retry_after(struct span value, int64_t wall_us);

@@ -5,6 +5,8 @@
 #include "endpoint.h"
 #include "http.h"
 #include "http_easy.h"
+#include "redact.h"
+#include "secrets.h"
 
 #define GET_CAP (1u << 20) /* bytes of an answer that are kept */
 
@@ -33,7 +35,12 @@ int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, str
     if (rc == CURLE_OK || rc == CURLE_WRITE_ERROR)
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     snprintf(why, 160, "%.159s", rc == CURLE_OK ? "" : detail[0] ? detail : curl_easy_strerror(rc));
+    struct redactor redactor;
+    secrets_init(&redactor, ep);
     endpoint_redact(ep, why);
+    if (out->len)
+        redact_bytes(&redactor, out->data, out->len);
+    secrets_release(&redactor);
     curl_easy_cleanup(easy);
     curl_slist_free_all(headers);
     return (int)status;
