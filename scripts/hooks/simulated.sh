@@ -39,10 +39,15 @@ boot_name() {
 
 # An ended process that nobody has collected yet does not run.
 running() {
+    local pid life=
     [ -s "$state/pid" ] || return 1
-    case $(ps -o stat= -p "$(cat "$state/pid")" 2>/dev/null) in
-        ''|Z*) return 1 ;;
-    esac
+    pid=$(cat "$state/pid")
+    if [ -r "/proc/$pid/stat" ]; then
+        life=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) || true
+    elif [ ! -d /proc/self ]; then
+        life=$(ps -o stat= -p "$pid") || true
+    fi
+    case $life in ''|Z*) return 1 ;; esac
 }
 
 stop() {

@@ -19,5 +19,13 @@ wait_until() {
     fail "never happened: $what"
 }
 
+# gone PID: it has ended, whether or not anybody has collected it.
+gone() {
+    case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
+        ''|Z*) true ;;
+        *) false ;;
+    esac
+}
+
 # no_server: nothing that the hook started is left.
 no_server() { [ ! -s "$SIM_STATE/pid" ] || fail "a server was left behind"; }

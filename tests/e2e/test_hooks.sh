@@ -72,7 +72,6 @@ SH
 plan hanging ', "on_hook_failure": "go-on"'
 sweep 3 hanging
 [ "$(sql "$db" "SELECT count(*) FROM hook_calls WHERE failed AND end = 'took longer than 1 s'")" = 2 ] || fail "hanging"
-gone() { case $(ps -o stat= -p "$1") in ''|Z*) true ;; *) false ;; esac; }
 while read -r child; do
     wait_until "the end of the hook's child" gone "$child"
 done <"$work/hanging"

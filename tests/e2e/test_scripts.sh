@@ -92,7 +92,7 @@ grep -qF 'no flag for the factor new=1' "$work/out" || fail "process: a factor w
 status 0 "$hooks/process.sh" apply
 server=$(cat "$STATE/pid")
 status 0 "$hooks/process.sh" stop
-case $(ps -o stat= -p "$server") in ''|Z*) ;; *) fail "process: the server lives" ;; esac
+gone "$server" || fail "process: the server lives"
 status 1 "$hooks/process.sh" collect
 status 0 "$hooks/process.sh" stop
 SERVER=sglang status 0 "$hooks/process.sh" --help

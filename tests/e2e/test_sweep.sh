@@ -52,8 +52,8 @@ status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" --output md "$work/plan.
 grep -qF '| `idxk` | `graph` | `overlap` | `concurrency` | sessions |' "$work/out" || fail "Markdown"
 status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" --output json "$work/plan.json"
 corrupt=$(sql "$db" "SELECT count(*) FROM sessions WHERE NOT warmup AND class IN ('leak', 'no_tool')")
-[ "$(grep -o '"corrupt":[0-9]*,"judged":[0-9]*,"errors":[0-9]*,"reasons"' "$work/out" |
-    sed 's/[^0-9]*\([0-9]*\).*/\1/' | paste -sd+ | bc)" = "$corrupt" ] || fail "JSON counts"
+[ "$(sqlite3 :memory: "SELECT sum(json_extract(value, '\$.counts.corrupt'))
+    FROM json_each(CAST(readfile('$work/out') AS TEXT), '\$.cells')")" = "$corrupt" ] || fail "JSON counts"
 # compare pools the same runs by their tags.
 status 0 "$TOOLSTORM" compare --db "$db" --output json idxk=bf16,graph=on,overlap=1,concurrency=16 \
     idxk=fp8,graph=on,overlap=1,concurrency=16

@@ -54,7 +54,6 @@ kill_it() {
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
 }
-gone() { ! kill -0 "$1" 2>/dev/null || case $(ps -o stat= -p "$1") in ''|Z*) true ;; *) false ;; esac; }
 
 # killed_in ACTION STATE: killed while the hook is in this action; the start's state is then as named.
 killed_in() {
