@@ -123,6 +123,9 @@ static void add_set(const struct matrix *m, struct buf *out)
                       "isolate`, will tell.");
 }
 
+static const char nothing_seen[] = "No cell corrupted a session. Raise concurrency, rounds or "
+                                   "context until the baseline does.";
+
 static const char one_server[] =
     "no hook restarted the server: what is said holds for the one start that ran, not for its "
     "configuration";
@@ -225,6 +228,25 @@ static void write_effects(const struct matrix *m, const struct report_style *sty
     buf_release(&noise);
 }
 
+static void write_findings(const struct matrix *m, const struct report_style *style,
+                           struct buf *out)
+{
+    struct buf line = BUF_INIT;
+    write_effects(m, style, out);
+    if (m->effects->trend.valid) {
+        buf_adds(out, "\nLoad:\n");
+        add_trend(m, &line);
+        write_line(style, buf_str(&line), out);
+        buf_clear(&line);
+    }
+    if (m->effects->set.valid) {
+        buf_adds(out, "\nTogether:\n");
+        add_set(m, &line);
+        write_line(style, buf_str(&line), out);
+    }
+    buf_release(&line);
+}
+
 static void plain_line(struct buf *out, const char *text)
 {
     buf_addf(out, "  ! %s\n", text);
@@ -235,21 +257,10 @@ void matrix_write_text(const struct matrix *m, const struct report_style *style,
     struct buf line = BUF_INIT;
     write_head(m, out);
     write_cells(m, style, out);
-    write_effects(m, style, out);
-    if (m->effects->trend.valid) {
-        buf_adds(out, "\nLoad:\n");
-        add_trend(m, &line);
-        write_line(style, buf_str(&line), out);
-        buf_clear(&line);
-    }
-    if (m->effects->set.valid && !matrix_is_clean(m)) {
-        buf_adds(out, "\nTogether:\n");
-        add_set(m, &line);
-        write_line(style, buf_str(&line), out);
-    } else if (matrix_is_clean(m)) {
-        buf_adds(out, "\nNo cell corrupted a session. Raise concurrency, rounds or context until "
-                      "the baseline does.\n");
-    }
+    if (matrix_is_clean(m))
+        buf_addf(out, "\n%s\n", nothing_seen);
+    else
+        write_findings(m, style, out);
     buf_clear(&line);
     each_trouble(m, plain_line, &line);
     if (line.len)
@@ -288,14 +299,9 @@ static void write_md_cells(const struct matrix *m, struct buf *out)
     }
 }
 
-void matrix_write_md(const struct matrix *m, struct buf *out)
+static void write_md_findings(const struct matrix *m, struct buf *out)
 {
-    const struct section *s = figures_get(m->figures, "sweep");
     const struct effects *e = m->effects;
-    buf_addf(out, "### Sweep `%s`\n\n%ld of %ld server starts played.\n\n",
-             figures_text(s, 0, "name"), m->n_planned - m->n_missing, m->n_planned);
-    write_md_cells(m, out);
-    buf_addc(out, '\n');
     for (size_t i = 0; i < e->n; i++) {
         buf_adds(out, "- `");
         add_effect_name(m, &e->list[i], out);
@@ -308,10 +314,23 @@ void matrix_write_md(const struct matrix *m, struct buf *out)
         add_trend(m, out);
         buf_addc(out, '\n');
     }
-    if (e->set.valid && !matrix_is_clean(m)) {
+    if (e->set.valid) {
         buf_adds(out, "- ");
         add_set(m, out);
         buf_addc(out, '\n');
     }
+}
+
+void matrix_write_md(const struct matrix *m, struct buf *out)
+{
+    const struct section *s = figures_get(m->figures, "sweep");
+    buf_addf(out, "### Sweep `%s`\n\n%ld of %ld server starts played.\n\n",
+             figures_text(s, 0, "name"), m->n_planned - m->n_missing, m->n_planned);
+    write_md_cells(m, out);
+    buf_addc(out, '\n');
+    if (matrix_is_clean(m))
+        item_line(out, nothing_seen);
+    else
+        write_md_findings(m, out);
     each_trouble(m, item_line, out);
 }
