@@ -1,5 +1,5 @@
--- The request of session :session of run :run that is to be sent again: that of :round; with round 0 the
--- first damaged one, else the last one that was kept.
+-- The request of session :session of run :run that is to be sent again: that of :round; with round
+-- 0 the first damaged one, else the last one that was kept.
 
 -- @one watched: the request that is watched
 SELECT r.session, r.round, r.class, r.reason, reason_meaning(r.reason) AS meaning,

@@ -1,5 +1,6 @@
--- What the runs of the JSON list :runs came to, told apart by configuration: what `report` draws and
--- tells. A configuration is a label with its tags; boot, block and order only tell repeats apart.
+-- What the runs of the JSON list :runs came to, told apart by configuration: what `report` draws
+-- and tells. A configuration is a label with its tags; boot, block and order only tell repeats
+-- apart.
 -- Corrupted = leak + no_tool; judged = corrupted + ok. Warm-up sessions count nowhere.
 
 -- @do drop_config: the scratch tables of an earlier report
@@ -14,7 +15,8 @@ WITH tagged AS (
     SELECT run, coalesce(label, '') AS label, started_us,
            (SELECT group_concat(key || '=' || value, ' ')
             FROM (SELECT key, value FROM run_tags AS t
-                  WHERE t.run = r.run AND key NOT IN ('boot', 'block', 'order') ORDER BY key)) AS tags
+                  WHERE t.run = r.run AND key NOT IN ('boot', 'block', 'order') ORDER BY key))
+               AS tags
     FROM runs AS r WHERE run IN (SELECT value FROM json_each(:runs))
 ), first AS (
     SELECT *, min(run) OVER (PARTITION BY label, tags) AS first FROM tagged
@@ -29,8 +31,8 @@ SELECT run, config, label, coalesce(tags, '') AS tags,
             ELSE label END AS name
 FROM numbered AS n
 
--- @do rounds: one pass over the rounds that count, in the order in which they were sent. Times count
--- from when a request should have been sent.
+-- @do rounds: one pass over the rounds that count, in the order in which they were sent. Times
+-- count from when a request should have been sent.
 CREATE TEMP TABLE report_round AS
 SELECT c.config, r.run, r.session, r.round, r.class, r.in_flight_start AS in_flight,
        row_number() OVER (PARTITION BY r.run ORDER BY r.sent_us, r.session) AS ordinal,
@@ -40,7 +42,8 @@ SELECT c.config, r.run, r.session, r.round, r.class, r.in_flight_start AS in_fli
             THEN r.first_token_us - coalesce(r.scheduled_us, r.sent_us) END AS ttft,
        CASE WHEN r.class <> 'error' AND r.token_events > 1 AND r.last_token_us > r.first_token_us
             THEN (r.last_token_us - r.first_token_us) * 1.0 / (r.token_events - 1) END AS itl,
-       CASE WHEN r.class <> 'error' THEN r.done_us - coalesce(r.scheduled_us, r.sent_us) END AS whole
+       CASE WHEN r.class <> 'error' THEN r.done_us - coalesce(r.scheduled_us, r.sent_us) END
+           AS whole
 FROM temp.report_config AS c JOIN rounds AS r USING (run) JOIN sessions AS s USING (run, session)
 JOIN runs AS u USING (run)
 WHERE NOT s.warmup AND r.sent_us IS NOT NULL
@@ -65,6 +68,8 @@ SELECT (SELECT count(*) FROM temp.report_config) AS runs,
            AS version,
        (SELECT count(DISTINCT config) FROM temp.report_config JOIN sessions USING (run)
         WHERE NOT warmup AND class IN ('leak', 'no_tool')) AS corrupted_configs,
+       (SELECT count(DISTINCT config) FROM temp.report_config JOIN sessions USING (run)
+        WHERE NOT warmup AND class <> 'error') AS judged_configs,
        finished, corrupted, judged, leak, no_tool, error, ok,
        corrupted * 1.0 / judged AS rate, rate_low(corrupted, judged) AS low,
        rate_bound(corrupted, judged) AS bound, percent_text(corrupted, judged) AS percent,
@@ -234,8 +239,9 @@ JOIN (SELECT DISTINCT config, name FROM temp.report_config) AS c USING (config)
 WHERE judged > 0 AND config IN (SELECT config FROM temp.report_round WHERE bad)
 ORDER BY config, bin
 
--- @many timeline: of the runs with damage, the first six: forty slices of time, how many requests were
--- sent in each and were in flight at its end, and how many damaged replies and errors ended in it
+-- @many timeline: of the runs with damage, the first six: forty slices of time, how many requests
+-- were sent in each and were in flight at its end, and how many damaged replies and errors ended in
+-- it
 WITH RECURSIVE number (slice) AS (SELECT 0 UNION ALL SELECT slice + 1 FROM number WHERE slice < 39),
 chosen AS (
     SELECT run, config, max(1, (max(done_us) + 40) / 40) AS width FROM temp.report_round
@@ -257,8 +263,8 @@ FROM chosen AS h CROSS JOIN number LEFT JOIN sent USING (run, slice)
 LEFT JOIN ended USING (run, slice)
 ORDER BY run, slice
 
--- @many latency: quantiles in microseconds by configuration; none where too few rounds carry them (59
--- for the 95th, 299 for the 99th). Rounds that ended in an error are left out.
+-- @many latency: quantiles in microseconds by configuration; none where too few rounds carry them
+-- (59 for the 95th, 299 for the 99th). Rounds that ended in an error are left out.
 WITH q AS (
     SELECT config, quantiles(ttft, 0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1) AS ttft,
            quantiles(itl, 0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1) AS itl,
@@ -295,7 +301,8 @@ LEFT JOIN (SELECT run, session, number, rule, channel, note, excerpt, excerpt_of
                   length FROM findings) USING (run, session, number)
 ORDER BY iif(place = 1, 0, 1), run, session LIMIT 2000
 
--- @many settings: every option and its value in force, those for files and terminals left out; `runs` where it is not the same in all
+-- @many settings: every option and its value in force, those for files and terminals left out, and
+-- the runs that had it
 SELECT key, value, json_group_array(run) AS "runs{}", count(*) AS n,
        (SELECT count(*) FROM temp.report_config) AS of_runs
 FROM (SELECT run, key, value FROM temp.report_config JOIN run_settings USING (run)
@@ -330,8 +337,8 @@ WITH t AS (
             AND class IN ('leak', 'no_tool')) AS corrupted
     FROM temp.report_config AS c JOIN runs AS u USING (run)
 )
-SELECT 1 AS gravity, 'simulated' AS warning, 'These replies come from the simulated endpoint, which '
-       || 'damages sessions as it is told: they say nothing about a real server.' AS text
+SELECT 1 AS gravity, 'simulated' AS warning, 'These replies come from the simulated endpoint, '
+       || 'which damages sessions as it is told: they say nothing about a real server.' AS text
 FROM t WHERE simulated GROUP BY 1
 UNION ALL
 SELECT 2, 'none_judged', printf('Run %s: no session could be judged, every one that finished ended '
@@ -350,8 +357,8 @@ SELECT 5, 'concurrency', printf('Run %d: %d in flight at most, %d asked for: it 
        || '%d.', run, peak_in_flight, reachable, reachable)
 FROM t WHERE peak_in_flight < reachable
 UNION ALL
-SELECT 6, 'not_seen', printf('%s: not seen at %d in flight; higher loads, longer contexts and other '
-       || 'settings may still show it.', name, max(coalesce(peak_in_flight, concurrency)))
+SELECT 6, 'not_seen', printf('%s: not seen at %d in flight; higher loads, longer contexts and '
+       || 'other settings may still show it.', name, max(coalesce(peak_in_flight, concurrency)))
 FROM t GROUP BY config HAVING sum(corrupted) = 0 AND sum(judged) > 0
 UNION ALL
 SELECT 7, 'few_sessions', printf('%s %s: with %d sessions at concurrency %d the load falls as '

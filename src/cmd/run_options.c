@@ -33,8 +33,7 @@ const struct opt run_option_table[] = {
      "what is said and what must come back; `toolstorm help scenarios` lists them"},
     {"history", NULL, 0, OPT_TEXT, AT(history), "FILE", NULL, 0, 0, NULL, NULL,
      "begin every session with this captured conversation: a request body, an array of messages, "
-     "or a "
-     "log of requests, as agents and proxies write them"},
+     "or a log of requests, as agents and proxies write them"},
     {"stream", NULL, 0, OPT_BOOL, AT(stream), NULL, "yes", 0, 0, NULL, NULL,
      "ask for whole replies instead of streams"},
     {"twin", NULL, 0, OPT_BOOL, AT(twin), NULL, "no", 0, 0, NULL, NULL,

@@ -80,27 +80,28 @@ static int by_tags(struct store *s, const char *operand, struct buf *list, struc
     return rc;
 }
 
-static int find_runs(struct arm *a, struct store *s, struct err *err)
+int arm_find(struct store *s, const char *operand, struct buf *list, struct err *err)
 {
-    struct buf list = BUF_INIT;
-    int rc = add_runs(s, "SELECT run FROM runs WHERE label = :value ORDER BY run", NULL, a->name,
-                      &list, err);
-    if (rc == 0 && !list.len && a->name[0] && !a->name[strspn(a->name, "0123456789,")])
-        rc = by_number(s, a->name, &list, err);
-    else if (rc == 0 && !list.len && strchr(a->name, '='))
-        rc = by_tags(s, a->name, &list, err);
-    if (rc == 0 && !list.len)
-        rc = unknown_arm(s, a->name, err);
-    a->runs = mem_printf("[%s]", buf_str(&list));
-    buf_release(&list);
+    int rc = add_runs(s, "SELECT run FROM runs WHERE label = :value ORDER BY run", NULL, operand,
+                      list, err);
+    if (rc == 0 && !list->len && operand[0] && !operand[strspn(operand, "0123456789,")])
+        rc = by_number(s, operand, list, err);
+    else if (rc == 0 && !list->len && strchr(operand, '='))
+        rc = by_tags(s, operand, list, err);
+    if (rc == 0 && !list->len)
+        rc = unknown_arm(s, operand, err);
     return rc;
 }
 
 int arm_read(struct arm *a, struct store *s, const char *operand, struct err *err)
 {
     *a = (struct arm){.name = mem_str(operand)};
-    if (find_runs(a, s, err) != 0)
-        return -1;
+    struct buf list = BUF_INIT;
+    int rc = arm_find(s, operand, &list, err);
+    a->runs = mem_printf("[%s]", buf_str(&list));
+    buf_release(&list);
+    if (rc != 0)
+        return rc;
     struct binding runs = {.name = "runs", .text = a->runs};
     if (figures_read(&a->figures, s, "reports/arm.sql", &runs, 1, err) != 0)
         return -1;

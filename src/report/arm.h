@@ -8,6 +8,8 @@
 #include "figures.h"
 #include "verdict.h"
 
+struct buf;
+
 struct arm {
     char *name;                 /* as the user typed it */
     char *runs;                 /* their numbers as a JSON list */
@@ -21,6 +23,9 @@ struct arm {
  * graph=on"). Error: status 2 if no run is meant, naming what there is. */
 int arm_read(struct arm *a, struct store *s, const char *operand, struct err *err) MUST_CHECK;
 void arm_release(struct arm *a);
+
+/* Adds the numbers of the runs that an operand means, comma separated. */
+int arm_find(struct store *s, const char *operand, struct buf *list, struct err *err) MUST_CHECK;
 
 /* Sessions of the arm with this reason. */
 long arm_reason(const struct arm *a, const char *reason);

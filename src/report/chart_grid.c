@@ -7,9 +7,13 @@
 #include "html.h"
 #include "plot.h"
 
-#define TOP        8   /* pixels above the plot */
-#define HEIGHT     120 /* of the plot */
-#define BELOW      20  /* for labels */
+#define TOP    8   /* pixels above the plot */
+#define HEIGHT 120 /* of the plot */
+#define BELOW  20  /* for labels */
+
+/* Panels of a chart; further configurations are in its table. */
+#define MAX_PANELS 12
+
 #define N(columns) (sizeof(columns) / sizeof(columns)[0])
 
 /* The end of the rows that share their value of `column` with row `from`. */
@@ -107,14 +111,15 @@ void chart_bins(struct buf *out, const struct section *s, const char *bin_head, 
         return;
     buf_addf(out, "<figure class=\"panels\" id=\"chart-%s\"><div class=\"grid\">\n", s->name);
     struct panel p = {.s = s, .y = bins_axis(s)};
-    for (p.from = 0; p.from < s->n_rows; p.from = p.to) {
+    int n = 0;
+    for (p.from = 0; p.from < s->n_rows && n++ < MAX_PANELS; p.from = p.to) {
         p.to = group_end(s, p.from, "config");
         bins_panel(out, &p);
     }
     buf_addf(out,
              "</div><figcaption>Across: %s. Lines are 95%% intervals, cut where they leave the "
-             "plot. Configurations without corruption are left out.</figcaption>\n",
-             bin_head);
+             "plot. Configurations without corruption are left out%s.</figcaption>\n",
+             bin_head, p.from < s->n_rows ? "; of the others the first twelve are drawn" : "");
     html_figures(out, s, columns, N(columns));
     buf_adds(out, "</figure>\n");
 }

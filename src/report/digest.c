@@ -28,11 +28,10 @@ static int chosen_runs(struct store *s, const struct digest_request *r, struct b
                        struct err *err)
 {
     for (size_t i = 0; i < r->n_operands; i++) {
-        struct arm a = {0};
-        int rc = arm_read(&a, s, r->operands[i], err);
-        if (rc == 0)
-            buf_addf(list, "%s%.*s", list->len ? "," : "", (int)strlen(a.runs) - 2, a.runs + 1);
-        arm_release(&a);
+        struct buf runs = BUF_INIT;
+        int rc = arm_find(s, r->operands[i], &runs, err);
+        buf_addf(list, "%s%s", list->len ? "," : "", buf_str(&runs));
+        buf_release(&runs);
         if (rc != 0)
             return rc;
     }
@@ -75,7 +74,7 @@ static int read_verdict(struct digest *d, struct err *err)
     d->compare.request.operands = NULL;
     if (d->compared)
         return 0;
-    if (why.status != STATUS_USAGE)
+    if (why.status == STATUS_TOOL)
         return err_set(err, why.status, "%s", why.text);
     d->why_not = mem_str(why.text);
     return 0;
@@ -108,9 +107,11 @@ static void one_configuration(const struct section *about, struct buf *out)
 {
     long corrupted = figures_long(about, 0, "corrupted"), judged = figures_long(about, 0, "judged");
     const char *text = figures_text(about, 0, "text");
-    if (judged == 0)
-        buf_addf(out, "No session could be judged: %ld ended in an error.",
-                 figures_long(about, 0, "error"));
+    long finished = figures_long(about, 0, "finished");
+    if (finished == 0)
+        buf_adds(out, "No session has finished.");
+    else if (judged == 0)
+        buf_addf(out, "No session could be judged: %ld ended in an error.", finished);
     else if (corrupted == 0)
         buf_addf(out, "No corruption was seen: %s.", text);
     else
@@ -122,11 +123,17 @@ void digest_headline(const struct digest *d, struct buf *out)
     const struct section *about = figures_get(&d->figures, "about");
     const struct section *configs = figures_get(&d->figures, "configs");
     const struct section *worst = figures_get(&d->figures, "worst");
-    if (configs->n_rows < 2) {
+    size_t judged = (size_t)figures_long(about, 0, "judged_configs");
+    if (configs->n_rows < 2 || judged == 0) {
         one_configuration(about, out);
         return;
     }
-    if (figures_long(about, 0, "corrupted") == 0)
+    if (figures_long(about, 0, "corrupted") == 0 && judged < configs->n_rows)
+        buf_addf(out,
+                 "No corruption was seen in %zu of %zu configurations: %s in all; in the others "
+                 "nothing could be judged.",
+                 judged, configs->n_rows, figures_text(about, 0, "text"));
+    else if (figures_long(about, 0, "corrupted") == 0)
         buf_addf(out, "No corruption was seen in %zu configurations: %s in all.", configs->n_rows,
                  figures_text(about, 0, "text"));
     else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The page in a browser: no complaint, no request, the right marks at the right places, transcripts that
-# open, dark mode, 360 pixels. Screenshots stay in $TOOLSTORM_SHOTS, if that is set.
+# open, dark mode, 360 pixels. Screenshots stay in $TOOLSTORM_SHOTS, or in shots/ beside the program.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,7 +10,7 @@ if ! CHROMIUM=$(command -v chromium); then
 fi
 export CHROMIUM
 node=$("$here/interop/setup.sh")
-db=$work/r.db shots=${TOOLSTORM_SHOTS:-$work/shots}
+db=$work/r.db shots=${TOOLSTORM_SHOTS:-$(dirname "$TOOLSTORM")/shots}
 mkdir -p "$shots"
 
 # play LABEL SEED FLAGS...: a small run of a configuration

@@ -142,6 +142,15 @@ static void unlike(struct store *s)
     CHECK_INT(digest_read(&d, s, &declared, &err), 0);
     CHECK(d.compared);
     digest_release(&d);
+    /* A run of errors alone is reported, too. */
+    struct fixture failed = {.label = "failed", .sessions = 10, .concurrency = 10, .errors = 1};
+    failed.stored = 4;
+    add_run(s, &failed);
+    static const char *const alone[] = {"failed"};
+    const struct digest_request failures = {.operands = alone, .n_operands = 1};
+    CHECK_INT(digest_read(&d, s, &failures, &err), 0);
+    CHECK_INT(html_write(&d, &out, &err), 0);
+    digest_release(&d);
     static const char *const nothing[] = {"crowds"};
     const struct digest_request unknown = {.operands = nothing, .n_operands = 1};
     CHECK_INT(digest_read(&d, s, &unknown, &err), -1);
