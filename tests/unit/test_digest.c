@@ -4,9 +4,12 @@
 #include "axis.h"
 #include "command.h"
 #include "digest.h"
+#include "embed.h"
 #include "html.h"
+#include "json.h"
 #include "listed.h"
 #include "report_fixture.h"
+#include "schema.h"
 #include "text.h"
 
 static void axes(void)
@@ -85,6 +88,24 @@ static size_t count_of(const struct buf *b, const char *needle)
     return n;
 }
 
+/* The JSON form is what schemas/report.schema.json promises. */
+static void check_json(const struct digest *d)
+{
+    struct err err = {0};
+    struct buf out = BUF_INIT;
+    const struct embedded *file = embed_find("schemas/report.schema.json");
+    struct json *rules = file ? json_parse((struct span){file->data, file->len}, &err) : NULL;
+    struct schema *schema = rules ? schema_new(rules, &err) : NULL;
+    machine_json(d, &out);
+    struct json *v = json_parse(buf_span(&out), &err);
+    CHECK(schema && v && schema_check(schema, v, &err) == 0);
+    CHECK_STR(err.text, "");
+    json_free(v);
+    schema_free(schema);
+    json_free(rules);
+    buf_release(&out);
+}
+
 static void forms(struct store *s)
 {
     struct err err = {0};
@@ -93,6 +114,7 @@ static void forms(struct store *s)
     struct buf out = BUF_INIT;
     CHECK_INT(digest_read(&d, s, &request, &err), 0);
     CHECK_STR(err.text, "");
+    check_json(&d);
     md_write(&d, &out);
     expect_golden("report.md", &out);
     buf_clear(&out);
@@ -141,6 +163,7 @@ static void unlike(struct store *s)
     const struct digest_request declared = {.varying = varying, .n_varying = 1};
     CHECK_INT(digest_read(&d, s, &declared, &err), 0);
     CHECK(d.compared);
+    check_json(&d);
     digest_release(&d);
     /* A run of errors alone is reported, too. */
     struct fixture failed = {.label = "failed", .sessions = 10, .concurrency = 10, .errors = 1};
@@ -150,6 +173,7 @@ static void unlike(struct store *s)
     const struct digest_request failures = {.operands = alone, .n_operands = 1};
     CHECK_INT(digest_read(&d, s, &failures, &err), 0);
     CHECK_INT(html_write(&d, &out, &err), 0);
+    check_json(&d);
     digest_release(&d);
     static const char *const nothing[] = {"crowds"};
     const struct digest_request unknown = {.operands = nothing, .n_operands = 1};
