@@ -112,8 +112,7 @@ static int missing_indexes(struct store *s, struct buf *sql, struct err *err)
     return 0;
 }
 
-/* Whose file is it? */
-static int check_owner(struct store *s, bool write, struct err *err)
+int database_check_owner(struct store *s, bool write, struct err *err)
 {
     int64_t id = database_number(s, "PRAGMA application_id", err);
     int64_t version = database_number(s, "PRAGMA user_version", err);
@@ -136,7 +135,7 @@ static int check_owner(struct store *s, bool write, struct err *err)
 
 int database_migrate(struct store *s, bool write, struct err *err)
 {
-    if (check_owner(s, write, err) < 0)
+    if (database_check_owner(s, write, err) < 0)
         return -1;
     struct buf sql = BUF_INIT;
     int rc = -1;

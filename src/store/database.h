@@ -46,6 +46,10 @@ int database_begin(struct store *s, struct err *err) MUST_CHECK;
 /* Fills `uid` and `started` of a new row's key: random, and the time in ISO 8601. */
 void database_new_key(struct row_key *key, int64_t started_us, char uid[17], char started[40]);
 
+/* Whose file is it? Refuses those of other programs and of a newer one, and, unless `write`, an
+ * empty one. Changes nothing. */
+int database_check_owner(struct store *s, bool write, struct err *err) MUST_CHECK;
+
 /* Creates what is missing: tables, columns, indexes. Refuses files of newer programs and of other
  * programs. `write` false: only looks, and returns 1 if something is missing. */
 int database_migrate(struct store *s, bool write, struct err *err) MUST_CHECK;

@@ -76,37 +76,10 @@ static void disconnect(struct store *s)
     s->db = NULL;
 }
 
-static int open_for_writing(struct store *s, struct err *err)
-{
-    if (connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) < 0)
-        return -1;
-    if (sqlite3_db_readonly(s->db, "main") == 1)
-        return err_set(err, STATUS_TOOL, "cannot write database '%s': it is read-only", s->path);
-    /* The first statement that touches the file: it tells a database from anything else. */
-    if (database_number(s, "PRAGMA user_version", err) < 0 ||
-        database_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", "open", err) < 0)
-        return -1;
-    return database_migrate(s, true, err);
-}
-
-/* A database in WAL mode wants to write beside its file even for a reader. Where that can't be (a
- * read-only medium) and no writer has left anything, the file alone is the whole truth. */
-static bool needs_immutable(const struct store *s)
-{
-    int why = sqlite3_errcode(s->db) & 0xFF;
-    if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY)
-        return false;
-    char *wal = mem_printf("%s-wal", s->path);
-    struct stat st;
-    bool left = stat(wal, &st) == 0 && st.st_size > 0;
-    free(wal);
-    return !left;
-}
-
+/* Opens the file as one that nobody changes. */
 static int connect_immutable(struct store *s, struct err *err)
 {
-    sqlite3_close_v2(s->db);
-    s->db = NULL;
+    disconnect(s);
     struct buf uri = BUF_INIT;
     buf_adds(&uri, "file:");
     for (const char *p = s->path; *p; p++) {
@@ -124,9 +97,62 @@ static int connect_immutable(struct store *s, struct err *err)
     return rc;
 }
 
+/* Whether a writer has left something beside the file. */
+static bool has_wal(const struct store *s)
+{
+    char *wal = mem_printf("%s-wal", s->path);
+    struct stat st;
+    bool left = stat(wal, &st) == 0 && st.st_size > 0;
+    free(wal);
+    return left;
+}
+
+/* A look that leaves no trace: the file may be somebody else's. Where not even that is possible, as
+ * after a crash that left a journal, whoever opens it in earnest looks again. */
+static int check_owner_first(struct store *s, bool write, struct err *err)
+{
+    struct stat st;
+    struct err first = {0};
+    if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    int rc =
+        has_wal(s) ? connect_file(s, SQLITE_OPEN_READONLY, &first) : connect_immutable(s, &first);
+    if (rc == 0)
+        rc = database_check_owner(s, write, &first);
+    disconnect(s);
+    if (rc == 0 || first.status != STATUS_USAGE)
+        return 0;
+    *err = first;
+    return -1;
+}
+
+static int open_for_writing(struct store *s, struct err *err)
+{
+    if (check_owner_first(s, true, err) < 0 ||
+        connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) < 0)
+        return -1;
+    if (sqlite3_db_readonly(s->db, "main") == 1)
+        return err_set(err, STATUS_TOOL, "cannot write database '%s': it is read-only", s->path);
+    /* The first statement that touches the file: it tells a database from anything else. */
+    if (database_check_owner(s, true, err) < 0 ||
+        database_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", "open", err) < 0)
+        return -1;
+    return database_migrate(s, true, err);
+}
+
+/* A database in WAL mode wants to write beside its file even for a reader. Where that can't be (a
+ * read-only medium) and no writer has left anything, the file alone is the whole truth. */
+static bool needs_immutable(const struct store *s)
+{
+    int why = sqlite3_errcode(s->db) & 0xFF;
+    if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY)
+        return false;
+    return !has_wal(s);
+}
+
 static int open_for_reading(struct store *s, struct err *err)
 {
-    if (connect_file(s, SQLITE_OPEN_READONLY, err) < 0)
+    if (check_owner_first(s, false, err) < 0 || connect_file(s, SQLITE_OPEN_READONLY, err) < 0)
         return -1;
     struct err first = {0};
     if (database_number(s, "SELECT count(*) FROM sqlite_master", &first) < 0) {

@@ -83,6 +83,19 @@ says "/nonexistent/dir/x.db"
 printf 'this is no database, just text that is long enough to be looked at' >"$work/no.db"
 status 2 "$TOOLSTORM" run --sessions 1 --db "$work/no.db"
 says "no.db"
+# Somebody else's database stays as it is, to the byte, whatever its journal.
+for mode in delete wal; do
+    sqlite3 "$work/other-$mode.db" "PRAGMA journal_mode=$mode; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)" >/dev/null
+    sum=$(sha256sum <"$work/other-$mode.db")
+    for command in "run --sessions 1" list; do
+        # shellcheck disable=SC2086
+        status 2 "$TOOLSTORM" $command --db "$work/other-$mode.db"
+        says "belongs to another program"
+    done
+    [ "$(sha256sum <"$work/other-$mode.db")" = "$sum" ] || fail "$mode: another program's database was changed"
+    left=$(find "$work" -name "other-$mode.db-*")
+    [ -z "$left" ] || fail "left behind: $left"
+done
 status 2 "$TOOLSTORM" list --db "$work/missing.db"
 says "missing.db"
 [ ! -e "$work/missing.db" ] || fail "list made a database"
