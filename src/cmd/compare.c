@@ -37,7 +37,8 @@ static const struct opt table[] = {
 
 static int write_answer(const struct compare *c, const struct compare_args *a, struct err *err)
 {
-    struct report_style style = {.colour = cmd_stdout_has_colour(), .columns = cmd_columns()};
+    struct report_style style = {
+        .colour = cmd_stdout_has_colour(), .columns = cmd_columns(), .db = a->db};
     struct buf out = BUF_INIT;
     struct jsonw w = {.out = &out};
     if (strcmp(a->output, "json") == 0) {

@@ -120,17 +120,24 @@ static void add_detectable(const struct comparison *c, struct buf *out)
                  ceil(c->result.sessions_needed));
 }
 
+static void add_show(const struct comparison *c, const char *db, struct buf *out)
+{
+    const struct section *worst = figures_get(&c->b->figures, "worst");
+    if (!worst->n_rows)
+        return;
+    buf_addf(out, "Look at one: toolstorm show %ld %ld", figures_long(worst, 0, "run"),
+             figures_long(worst, 0, "session"));
+    if (db) {
+        buf_adds(out, " --db ");
+        text_shell_word(out, db);
+    }
+}
+
 /* What to do now. */
-static void add_next(const struct comparison *c, struct buf *out)
+static void add_next(const struct comparison *c, const char *db, struct buf *out)
 {
     switch (c->result.verdict) {
-    case VERDICT_REGRESSED: {
-        const struct section *worst = figures_get(&c->b->figures, "worst");
-        if (worst->n_rows)
-            buf_addf(out, "Look at one: toolstorm show %ld %ld", figures_long(worst, 0, "run"),
-                     figures_long(worst, 0, "session"));
-        break;
-    }
+    case VERDICT_REGRESSED: add_show(c, db, out); break;
     case VERDICT_IMPROVED:
         buf_adds(out, "Repeat it over fresh server starts before relying on it.");
         break;
@@ -230,7 +237,7 @@ static void write_comparison(const struct compare *all, size_t i, const struct r
     write_weaknesses(c, style, out);
     write_reasons(c, style, out);
     buf_clear(&words);
-    add_next(c, &words);
+    add_next(c, style->db, &words);
     if (words.len)
         write_line(style, buf_str(&words), out);
     buf_release(&words);

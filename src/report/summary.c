@@ -62,9 +62,9 @@ static void headline(const struct view *v)
     long error = figures_long(c, 0, "error");
     if (error) {
         buf_clear(&text);
-        buf_addf(&text,
-                 "%ld of %ld finished sessions ended in an error: they are not among the %ld",
-                 error, judged + error, judged);
+        buf_addf(&text, "%ld of %ld finished session%s ended in an error: %s not among the %ld",
+                 error, judged + error, judged + error == 1 ? "" : "s",
+                 error == 1 ? "it is" : "they are", judged);
         line(v, "not judged", buf_str(&text));
     }
     buf_release(&text);
@@ -96,10 +96,11 @@ static void run_lines(const struct view *v)
         add_safe(&text, figures_text(r, 0, "label"));
         buf_addc(&text, ')');
     }
-    buf_addf(&text, ", %s, %ld sessions of %ld rounds", figures_text(r, 0, "started"),
-             figures_long(r, 0, "sessions"), figures_long(r, 0, "rounds"));
+    long sessions = figures_long(r, 0, "sessions"), rounds = figures_long(r, 0, "rounds");
+    buf_addf(&text, ", %s, %ld session%s of %ld round%s", figures_text(r, 0, "started"), sessions,
+             sessions == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s");
     if (figures_long(c, 0, "warmup"))
-        buf_addf(&text, " (%ld more to warm up)", figures_long(c, 0, "warmup"));
+        buf_addf(&text, " (%ld of them to warm up)", figures_long(c, 0, "warmup"));
     line(v, "run", buf_str(&text));
     buf_clear(&text);
     add_safe(&text, figures_text(r, 0, "scenario"));
@@ -197,7 +198,10 @@ static void latency(const struct view *v)
 static void add_number(struct buf *out, const char *before, double n, const char *behind)
 {
     buf_adds(out, before);
-    text_count(out, lround(n));
+    if (isnan(n)) /* nothing was there to be counted */
+        buf_adds(out, "no");
+    else
+        text_count(out, lround(n));
     buf_adds(out, behind);
 }
 

@@ -190,7 +190,8 @@ static void attach_reasons(const struct verdict_input *in, struct verdict_result
         r->reasons |= VERDICT_REASON_REPEATS;
     if (!in->interleaved)
         r->reasons |= VERDICT_REASON_ORDER;
-    if (r->rate_a == 0)
+    /* what a clean baseline weakens; that B is worse it only makes plainer */
+    if (r->rate_a == 0 && r->verdict != VERDICT_REGRESSED && r->verdict != VERDICT_NEGLIGIBLE)
         r->reasons |= VERDICT_REASON_BASELINE;
     if (in->planned_looks > 0 && in->looks > in->planned_looks)
         r->reasons |= VERDICT_REASON_PEEKED;

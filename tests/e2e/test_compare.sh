@@ -20,7 +20,10 @@ status 0 "$TOOLSTORM" compare broken fine "${db[@]}"
 grep -q '^A to B: IMPROVED' "$work/out" || { cat "$work/out" >&2; fail "no improvement seen"; }
 status 1 "$TOOLSTORM" compare fine broken "${db[@]}"
 grep -q '^A to B: REGRESSED' "$work/out" || fail "no regression seen"
-grep -q 'toolstorm show' "$work/out" || fail "no session to look at"
+grep -q 'baseline not reproduced' "$work/out" && fail "a clean baseline weakens a regression"
+hint=$(grep -o 'toolstorm show .*' "$work/out") || fail "no session to look at"
+# shellcheck disable=SC2086
+status 0 "$TOOLSTORM" ${hint#toolstorm }
 status 4 "$TOOLSTORM" compare fine fine2 "${db[@]}"
 grep -q 'NOTHING REPRODUCED' "$work/out" || fail "two clean arms say something"
 status 0 "$TOOLSTORM" compare 1 2 3 "${db[@]}"

@@ -127,6 +127,16 @@ assert "`````" in md
 assert not re.search(r"(?<!\\)<script", re.sub(r"(`{3,})\n.*?\n\1\n", "", md, flags=re.S))
 PY
 
+# A run that was killed before anything came back: every form says so in numbers that are some.
+cp "$db" "$work/none.db"
+sqlite3 "$work/none.db" "DELETE FROM sessions; DELETE FROM rounds; DELETE FROM findings; DELETE FROM evidence;
+    UPDATE runs SET status = 'running', wall_us = NULL, cpu_us = NULL, peak_in_flight = NULL, late_p99_us = NULL"
+status 0 "$TOOLSTORM" report --db "$work/none.db" --html "$work/n.html" --md "$work/n.md" --junit "$work/n.xml" \
+    --json "$work/n.json" --prom "$work/n.prom" --csv "$work/n.csv"
+"$TOOLSTORM" list --db "$work/none.db" >"$work/n.list"
+"$TOOLSTORM" report --db "$work/none.db" >"$work/n.text" || true
+grep -nE '9,?223,?372|[^a-z]-?nan[^a-z]|[^a-z]inf[^a-z]' "$work"/n.* && fail "a figure that is none"
+
 # Ten thousand sessions: under 5 MB in under 5 s.
 rm -f "$work"/big.db*
 rc=0

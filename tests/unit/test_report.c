@@ -200,8 +200,23 @@ static void test_many(void)
     store_close(s);
 }
 
+/* A run that was interrupted before anything came back. */
+static void test_nothing(void)
+{
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    struct buf text = BUF_INIT;
+    long run = add_run(s, &(struct fixture){.label = "nothing", .concurrency = 10});
+    CHECK_INT(report_summary(s, run, &plain, &text, &err), 0);
+    CHECK(strstr(buf_str(&text), "not reported; no stream events carried text"));
+    CHECK(!strstr(buf_str(&text), "-9") && !strstr(buf_str(&text), "nan"));
+    buf_release(&text);
+    store_close(s);
+}
+
 int main(void)
 {
+    test_nothing();
     test_summaries();
     test_json();
     test_filters();

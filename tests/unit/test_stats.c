@@ -361,8 +361,15 @@ static void test_verdict_reasons(void)
     in.exposure_differs = true;
     in.planned_looks = 3;
     in.looks = 4;
-    CHECK(verdict_decide(&in).reasons == (VERDICT_REASON_ORDER | VERDICT_REASON_BASELINE |
-                                          VERDICT_REASON_PEEKED | VERDICT_REASON_EXPOSURE));
+    enum { UNFAIR = VERDICT_REASON_ORDER | VERDICT_REASON_PEEKED | VERDICT_REASON_EXPOSURE };
+    CHECK(verdict_decide(&in).reasons == UNFAIR);
+    in.b.runs = clean3;
+    CHECK(verdict_decide(&in).reasons == (UNFAIR | VERDICT_REASON_BASELINE));
+    /* a clean baseline weakens no regression */
+    in = comparison((struct verdict_arm){clean3, 3}, (struct verdict_arm){wild, 3});
+    in.b.runs = base3;
+    CHECK(verdict_decide(&in).verdict == VERDICT_REGRESSED);
+    CHECK(verdict_decide(&in).reasons == 0);
     /* failed sessions that would turn the verdict if they counted as corrupted */
     const struct verdict_run lossy[] = {{0, 40, 12}, {0, 40, 10}, {0, 40, 11}};
     in = comparison((struct verdict_arm){base3, 3}, (struct verdict_arm){lossy, 3});
