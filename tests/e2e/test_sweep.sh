@@ -7,7 +7,7 @@ set -euo pipefail
 
 export SIM_FAULTS='leak.markup=0.2@factor.idxk=bf16,factor.graph=on,factor.overlap=1,inflight>1,luck=0.3,drift=1.3/200'
 cat >"$work/plan.json" <<JSON
-{"name": "find", "hook": "$hooks/simulated.sh", "blocks": 3,
+{"name": "find", "hook": "$hooks/simulated.sh", "blocks": 4,
  "factors": {"idxk": ["bf16", "fp8"], "graph": ["on", "off"], "overlap": [1, 0], "concurrency": [16, 1]},
  "run": {"sessions": 40, "rounds": 2, "context": 200, "warmup": 2}}
 JSON
@@ -15,14 +15,14 @@ db=$work/sweep.db
 
 # What it would do, without doing it.
 status 0 "$TOOLSTORM" sweep --dry-run --db "$db" "$work/plan.json"
-grep -qF '16 cells, 3 blocks: 48 server starts, 2016 sessions' "$work/out" || fail "dry run"
+grep -qF '16 cells, 4 blocks: 64 server starts, 2688 sessions' "$work/out" || fail "dry run"
 grep -qE '^ *1 +1 ' "$work/out" || fail "no schedule"
 [ ! -e "$db" ] || fail "a dry run made a database"
 no_server
 
 status 0 "$TOOLSTORM" sweep --db "$db" "$work/plan.json"
 no_server
-grep -qF 'start 48 of 48, ' "$work/err" || fail "no word about how far it is"
+grep -qF 'start 64 of 64, ' "$work/err" || fail "no word about how far it is"
 grep -qE 'so far [0-9]+/[0-9]+.*(min|s) left' "$work/err" || fail "no rate so far, or no time left"
 cp "$work/out" "$work/text"
 
@@ -33,16 +33,16 @@ grep -qF 'The rate rises with log2(concurrency)' "$work/text" || { cat "$work/te
 grep -q 'idxk=bf16 AND graph=on' "$work/text" || fail "no set"
 
 # Every start has a boot of its own, every block each cell once, and pairs of blocks are mirrored.
-[ "$(sql "$db" "SELECT count(DISTINCT value) FROM run_tags WHERE key = 'boot'")" = 48 ] || fail "boots"
-[ "$(sql "$db" 'SELECT count(*) FROM (SELECT DISTINCT block, cell FROM sweep_starts)')" = 48 ] || fail "blocks"
+[ "$(sql "$db" "SELECT count(DISTINCT value) FROM run_tags WHERE key = 'boot'")" = 64 ] || fail "boots"
+[ "$(sql "$db" 'SELECT count(*) FROM (SELECT DISTINCT block, cell FROM sweep_starts)')" = 64 ] || fail "blocks"
 [ "$(sql "$db" 'SELECT count(*) FROM sweep_starts a JOIN sweep_starts b ON a.block = 1 AND b.block = 2
     AND a.place + b.place = 33 WHERE a.cell <> b.cell')" = 0 ] || fail "the second block mirrors the first"
 # Warm-up sessions are stored and not counted.
-[ "$(sql "$db" 'SELECT count(*) FROM sessions WHERE warmup')" = 96 ] || fail "warm-up"
-[ "$(sql "$db" 'SELECT count(*) FROM sessions WHERE NOT warmup')" = 1920 ] || fail "sessions"
+[ "$(sql "$db" 'SELECT count(*) FROM sessions WHERE warmup')" = 128 ] || fail "warm-up"
+[ "$(sql "$db" 'SELECT count(*) FROM sessions WHERE NOT warmup')" = 2560 ] || fail "sessions"
 # What hooks said is kept.
 [ "$(sql "$db" "SELECT count(*) FROM hook_calls WHERE action = 'apply' AND NOT failed
-    AND CAST(output AS TEXT) LIKE 'base_url=http://%'")" = 48 ] || fail "hook output"
+    AND CAST(output AS TEXT) LIKE 'base_url=http://%'")" = 64 ] || fail "hook output"
 
 # Once more from the store, in each form.
 status 0 "$TOOLSTORM" sweep --resume --quiet --db "$db" "$work/plan.json"
