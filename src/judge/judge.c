@@ -122,10 +122,10 @@ static void sort_signs(struct verdict *v)
 
 static bool same_place(const struct sign *a, const struct sign *b)
 {
-    return a->level == LEVEL_DAMAGE && b->level == LEVEL_DAMAGE && a->reason == b->reason &&
-           a->channel == b->channel && a->call == b->call && a->len && b->len &&
-           a->owner_session == b->owner_session && a->owner_slot == b->owner_slot &&
-           a->offset < b->offset + b->len && b->offset < a->offset + a->len;
+    return a->level == b->level && a->reason == b->reason && a->channel == b->channel &&
+           a->call == b->call && a->len && b->len && a->owner_session == b->owner_session &&
+           a->owner_slot == b->owner_slot && a->offset < b->offset + b->len &&
+           b->offset < a->offset + a->len;
 }
 
 /* Several rules that found one damage: the one that saw most of it speaks for all. */

@@ -54,7 +54,8 @@ struct verdict {
     enum verdict_class class;
     enum reason reason;
     bool budget;        /* damage of a reply that max_tokens cut: may be the budget's doing */
-    struct sign *signs; /* all of them, the deciding one first */
+    struct sign *signs; /* the deciding one first; of those that overlap in one place and say the
+                         * same of it, one */
     size_t n_signs, signs_cap;
     quirk_set quirks; /* the reply's, and those that judging added */
 };

@@ -65,6 +65,7 @@ static void add_rule(struct rules *r, const struct json *v)
         .channels = channels_of(v, role),
         .orphan = json_bool(json_get(v, "orphan"), false),
         .everywhere = json_bool(json_get(v, "everywhere"), false),
+        .suspect = json_bool(json_get(v, "suspect"), false),
         .back = (size_t)json_long(json_get(v, "back"), BACK),
         .regex = mem_str(json_text(json_get(v, "match"))),
     };

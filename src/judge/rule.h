@@ -30,7 +30,7 @@ struct rule {
     char *id;
     enum rule_role role;
     unsigned channels; /* bit per enum channel */
-    bool orphan, everywhere;
+    bool orphan, everywhere, suspect;
     bool at_start, at_end, at_tool; /* besides the needles */
     size_t back;                    /* bytes before a needle at which a match may start */
     char *regex;

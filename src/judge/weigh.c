@@ -206,7 +206,9 @@ static void weigh_prose(struct search *s, size_t i, const struct hit *last)
     struct hit *h = &s->hits[i];
     const struct expect *e = s->x->e;
     enum zone z = exam_zones(s->w)->of[h->start];
-    if (h->start >= s->off || h->rule->everywhere)
+    if (h->rule->suspect)
+        lower(h, "within other text");
+    else if (h->start >= s->off || h->rule->everywhere)
         h->why = "behind a real opener, or unmistakable";
     else if (z != ZONE_PROSE && !(z == ZONE_FENCE && is_fenced_call(s, h)))
         lower(h, zone_name(z));
@@ -240,7 +242,7 @@ static void weigh(struct search *s)
             lower(h, "arguments may hold markup here");
         else
             h->why = "no place for markup";
-        mention = h->level == LEVEL_SUSPECT ? h : NULL;
+        mention = h->level == LEVEL_SUSPECT && !h->rule->suspect ? h : NULL;
         if (s->w->channel == CHANNEL_reasoning && s->x->r->n_calls && is_call_role(h->rule->role))
             lower(h, "the call itself was parsed");
     }

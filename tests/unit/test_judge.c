@@ -35,9 +35,9 @@ static size_t overlaps(const struct verdict *v)
     for (size_t i = 0; i < v->n_signs; i++)
         for (size_t k = 0; k < i; k++) {
             const struct sign *a = &v->signs[i], *b = &v->signs[k];
-            n += a->level == LEVEL_DAMAGE && b->level == LEVEL_DAMAGE && a->reason == b->reason &&
-                 a->channel == b->channel && a->call == b->call && !a->owner_session &&
-                 a->offset < b->offset + b->len && b->offset < a->offset + a->len;
+            n += a->level == b->level && a->reason == b->reason && a->channel == b->channel &&
+                 a->call == b->call && !a->owner_session && a->offset < b->offset + b->len &&
+                 b->offset < a->offset + a->len;
         }
     return n;
 }
