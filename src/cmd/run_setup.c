@@ -96,9 +96,6 @@ static int ask_endpoint(struct run_setup *s, struct err *err)
     }
     if (probe_facts(&s->endpoint, &s->server_facts, &s->model, err) != 0)
         return -1;
-    if (!s->model)
-        return err_set(err, STATUS_ENDPOINT, "endpoint '%s' lists no models; name one with --model",
-                       s->endpoint.host);
     if (s->sim || !s->options->preflight)
         return 0;
     return probe_completion(&s->endpoint, s->model, NULL, err);

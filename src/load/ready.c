@@ -71,7 +71,8 @@ static bool stopped(const struct ready *w)
 /* An answer that says nothing about health: no such route, or none for us. */
 static bool is_silent(int status)
 {
-    return status == 401 || status == 403 || status == 404 || status == 405 || status == 501;
+    return (status >= 300 && status < 400) || status == 401 || status == 403 || status == 404 ||
+           status == 405 || status == 501;
 }
 
 static enum step check_health(struct ready *w)
@@ -110,13 +111,7 @@ static enum step check_model(struct ready *w)
     int rc = probe_model(&w->endpoint, &w->model, &status, &w->last);
     if (status == 401)
         return STEP_HOPELESS;
-    if (rc != 0)
-        return STEP_WAIT;
-    if (w->model)
-        return STEP_READY;
-    err_set(&w->last, STATUS_ENDPOINT, "endpoint '%s' lists no models; name one with --model",
-            w->endpoint.host);
-    return STEP_WAIT;
+    return rc == 0 ? STEP_READY : STEP_WAIT;
 }
 
 static enum step check_completion(struct ready *w)

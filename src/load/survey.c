@@ -337,9 +337,6 @@ int survey_make(struct survey *s, const struct survey_request *q, struct err *er
     s->host = mem_str(q->endpoint->host);
     s->model = mem_str(q->model);
     int rc = probe_facts(q->endpoint, &facts, &s->model, err);
-    if (rc == 0 && !s->model)
-        rc = err_set(err, STATUS_ENDPOINT, "endpoint '%s' lists no models; name one with --model",
-                     s->host);
     if (rc == 0)
         rc = survey_read_facts(s, &facts, err);
     struct asking a = {.survey = s, .request = q};

@@ -81,8 +81,11 @@ char *trial_server_words(const struct endpoint *ep, struct span body)
 static int refused(const struct endpoint *ep, const struct reply *r, struct err *err)
 {
     char *words = trial_server_words(ep, buf_span(&r->raw));
-    err_set(err, STATUS_ENDPOINT, "endpoint '%s' answers HTTP %d: %s", ep->host, r->status,
-            words[0] ? words : "(no text)");
+    bool moved = r->status >= 300 && r->status < 400;
+    bool unknown = moved || r->status == 404 || r->status == 405;
+    const char *said = words[0] ? words : moved && r->end_detail[0] ? r->end_detail : "(no text)";
+    err_set(err, STATUS_ENDPOINT, "endpoint '%s' answers HTTP %d: %s%s", ep->host, r->status, said,
+            unknown ? "; are the base URL and the model right?" : "");
     free(words);
     return -1;
 }

@@ -316,10 +316,12 @@ static void read_facts(struct exchange *x)
         r->retry_after_s = evidence_retry_after(span_of(header->value), clock_wall_us());
     if (x->header_bytes)
         begin(x);
-    if (r->status >= 300 && r->status < 400 && !x->ended &&
-        curl_easy_header(x->easy, "Location", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
-        snprintf(r->end_detail, sizeof r->end_detail, "redirect not followed: %.100s",
-                 header->value);
+    if (r->status >= 300 && r->status < 400 && !x->ended) {
+        char target[100];
+        http_easy_target(x->easy, target);
+        if (target[0])
+            snprintf(r->end_detail, sizeof r->end_detail, "redirect to '%s' not followed", target);
+    }
 }
 
 static void finish(void *owner, CURLcode rc)

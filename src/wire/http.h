@@ -48,9 +48,9 @@ void http_wake(struct http *h);
  * so far. */
 int64_t http_lateness_us(const struct http *h, double q);
 
-/* One GET, waiting for it: for probes, not for load. The body goes to `out` (capped at 1 MiB).
- * Returns the status, or 0 with *why (a static or reply-owned short text) if there was no answer.
- */
+/* One GET, waiting for it: for probes, not for load. The body goes to `out` (capped at 1 MiB)
+ * without secrets. Returns the status, or 0 if there was no answer; *why says why there was none,
+ * or what came in the place of JSON ("redirect to '/login'", "text/html"), or nothing. */
 int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, struct buf *out,
              char why[160]);
 

@@ -2,6 +2,7 @@
  * curl; nothing here waits for anything. */
 #include "http_easy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,18 @@ enum exchange_end http_easy_end(CURLcode rc, const char *why)
     if (rc == CURLE_RECV_ERROR && strstr(why, "CONNECT"))
         return END_CONNECT;
     return end;
+}
+
+void http_easy_target(CURL *easy, char target[100])
+{
+    struct curl_header *header = NULL;
+    target[0] = '\0';
+    if (curl_easy_header(easy, "Location", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return;
+    const char *host = strstr(header->value, "://");
+    const char *path = host ? host + 3 + strcspn(host + 3, "/?#") : header->value;
+    size_t n = strcspn(path, "?#");
+    snprintf(target, 100, "%.*s", (int)(n < 99 ? n : 99), n ? path : "/");
 }
 
 bool http_easy_lost(CURLcode rc)

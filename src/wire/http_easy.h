@@ -19,6 +19,9 @@ struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post);
 /* What libcurl's result says about the exchange; `why` is its error buffer. */
 enum exchange_end http_easy_end(CURLcode result, const char *why);
 
+/* Where a redirect leads, without host and query: a path. Empty if there is none. */
+void http_easy_target(CURL *easy, char target[100]);
+
 /* True for the results that a connection lost before any byte has. */
 bool http_easy_lost(CURLcode result);
 

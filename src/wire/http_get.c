@@ -1,5 +1,6 @@
 /* http_get.c - one GET that waits for its answer. */
 #include <stdio.h>
+#include <string.h>
 
 #include "buf.h"
 #include "endpoint.h"
@@ -18,6 +19,20 @@ static size_t on_get_body(char *data, size_t size, size_t n, void *arg)
     return size * n <= room ? size * n : 0;
 }
 
+/* What came in the place of JSON. */
+static void say_kind(CURL *easy, long status, const struct buf *body, char why[160])
+{
+    const char *type = NULL;
+    char target[100];
+    const char *text = buf_str(body);
+    http_easy_target(easy, target);
+    curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+    if (status >= 300 && status < 400 && target[0])
+        snprintf(why, 160, "redirect to '%s'", target);
+    else if (status < 300 && text[0] && !strchr("{[", text[strspn(text, " \t\r\n")]))
+        snprintf(why, 160, "%.*s", type ? (int)strcspn(type, ";") : 20, type ? type : "no JSON");
+}
+
 int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, struct buf *out,
              char why[160])
 {
@@ -34,7 +49,11 @@ int http_get(const struct endpoint *ep, const char *url, int64_t timeout_us, str
     CURLcode rc = curl_easy_perform(easy);
     if (rc == CURLE_OK || rc == CURLE_WRITE_ERROR)
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    snprintf(why, 160, "%.159s", rc == CURLE_OK ? "" : detail[0] ? detail : curl_easy_strerror(rc));
+    why[0] = '\0';
+    if (status)
+        say_kind(easy, status, out, why);
+    else
+        snprintf(why, 160, "%.159s", detail[0] ? detail : curl_easy_strerror(rc));
     struct redactor redactor;
     secrets_init(&redactor, ep);
     endpoint_redact(ep, why);

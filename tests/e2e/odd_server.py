@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """An endpoint that refuses, ignores and varies what a probe asks for. Prints its base URL.
 
-usage: odd_server.py [--busy N] [--html]
+usage: odd_server.py [--busy N] [--html] [--models WORD]
   --busy N  the first N requests for /health are answered with 503
   --html    every path answers with a web page
+  --models  none: 404; moved: a redirect; empty: an empty list; slow: no answer to any GET
 """
 import argparse
 import http.server
 import json
+import threading
 
 options = argparse.ArgumentParser()
 options.add_argument('--busy', type=int, default=0)
 options.add_argument('--html', action='store_true')
+options.add_argument('--models', default='two')
 options = options.parse_args()
+over = threading.Event()
 count = {'health': 0, 'texts': 0}
 
 
@@ -57,11 +61,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if options.html:
             self.send(200, 'text/html', '<html><body>Welcome to the router</body></html>')
+        elif options.models == 'slow':
+            over.wait(60)
+        elif options.models == 'moved':
+            self.send_response(302)
+            self.send_header('Location', 'http://login.example/sign/in?key=abcdef')
+            self.send_header('Content-Length', '0')
+            self.end_headers()
         elif self.path == '/health':
             count['health'] += 1
             busy = count['health'] <= options.busy
             self.send_json(503 if busy else 200, {'status': 'loading' if busy else 'ok'})
-        elif self.path == '/v1/models':
+        elif self.path == '/v1/models' and options.models == 'empty':
+            self.send_json(200, {'data': []})
+        elif self.path == '/v1/models' and options.models == 'two':
             self.send_json(200, {'data': [{'id': 'odd', 'max_model_len': 4096}, {'id': 'second'}]})
         else:
             self.send_json(404, {'detail': 'Not Found'})

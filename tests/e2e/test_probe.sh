@@ -66,12 +66,40 @@ status 3 "$TOOLSTORM" probe --base-url "$dead"
 says "cannot reach endpoint '${dead%/v1}'"
 
 start_odd --html
-status 3 "$TOOLSTORM" wait --quiet --base-url "$url" "${soon[@]}"
-says "lists no models"
+for command in "wait --quiet ${soon[*]}" probe "run --db $work/odd.db"; do
+    # shellcheck disable=SC2086
+    status 3 "$TOOLSTORM" $command --base-url "$url"
+    says "answers text/html for its models; is the base URL right?"
+done
 status 3 "$TOOLSTORM" wait --quiet --base-url "$url" --model m "${soon[@]}"
 says "text/html"
 status 3 "$TOOLSTORM" probe --base-url "$url" --model m
 says "text/html"
+
+# What came in the place of a list of models; with --model the list is not needed.
+while read -r models words; do
+    start_odd --models "$models"
+    for command in "wait --quiet ${soon[*]}" probe "run --db $work/odd.db"; do
+        # shellcheck disable=SC2086
+        status 3 "$TOOLSTORM" $command --base-url "$url"
+        says "$words"
+    done
+    for flag in --preflight --no-preflight; do
+        status 1 "$TOOLSTORM" run --quiet --base-url "$url" --model m "$flag" --sessions 1 --db "$work/odd.db"
+    done
+done <<'END'
+none answers HTTP 404 for its models; is the base URL right?
+moved answers HTTP 302 (redirect to '/sign/in') for its models; is the base URL right?
+empty lists no models; name one with --model
+END
+start_odd --models none
+status 3 "$TOOLSTORM" run --base-url "${url}/v2" --db "$work/odd.db"
+says "answers HTTP 404 for its models; is the base URL right?"
+# A server that answers no question about itself costs seconds, not minutes.
+start_odd --models slow
+from=$SECONDS
+status 1 "$TOOLSTORM" run --quiet --base-url "$url" --model m --sessions 1 --db "$work/odd.db"
+[ $((SECONDS - from)) -le 8 ] || fail "questions about the server took $((SECONDS - from)) s"
 
 export SIM_KEY=sk-right
 start_sim --api-key-env SIM_KEY

@@ -167,7 +167,7 @@ static const struct outcome_row outcomes[] = {
     {"line-forever", END_TOO_LARGE, "line cap 2000", 200, false, ""},
     {"comments-forever", END_TOO_LARGE, "reply cap 100000", 200, false, ""},
     {"body-forever", END_TOO_LARGE, "body cap 2000", 200, false, ""},
-    {"redirect", END_CLEAN, "other.example", 307, false, ""},
+    {"redirect", END_CLEAN, "redirect to '/v1' not followed", 307, false, ""},
     {"not-found", END_CLEAN, "", 404, false, ""},
     {"later", END_CLEAN, "", 429, false, ""},
     {"html", END_CLEAN, "", 200, false, ""},
