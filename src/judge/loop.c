@@ -95,16 +95,38 @@ static bool check_blanks(struct exam *x, struct view *w)
     return true;
 }
 
+static struct span strip_end(struct span s, const char *set)
+{
+    while (s.len && s.data[s.len - 1] && strchr(set, s.data[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+/* A loop within the last string or list of arguments, whether that was closed or not. Sets `s` to
+ * where it ends. */
+static size_t args_loop(struct span *s, size_t factor, size_t *unit)
+{
+    struct span closed = strip_end(*s, "}] \t\r\n");
+    if (closed.len && closed.data[closed.len - 1] == '"')
+        closed.len--;
+    const struct span ends[] = {*s, closed, strip_end(*s, "\"}] \n")};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !n; i++) {
+        n = loop_bytes(ends[i], factor, unit);
+        *s = ends[i];
+    }
+    return n;
+}
+
 static void check_text(struct exam *x, struct view *w)
 {
     struct span s = w->raw;
     bool args = w->channel == CHANNEL_args;
     if (args && check_blanks(x, w))
         return;
-    while (args && s.len && strchr("\"}] \n", s.data[s.len - 1]))
-        s.len--;
     bool data = args && x->args[w->call]; /* well-formed: it may be meant */
-    size_t unit = 0, n = loop_bytes(s, data ? 2 : 1, &unit);
+    size_t unit = 0;
+    size_t n = args ? args_loop(&s, data ? 2 : 1, &unit) : loop_bytes(s, 1, &unit);
     if (!n)
         return;
     struct span where = {s.data + s.len - n, n};
