@@ -20,6 +20,7 @@
 #include "run_record.h"
 #include "run_setup.h"
 #include "store.h"
+#include "sweeps.h"
 
 #define READY_PERIOD_US 1000000
 
@@ -44,7 +45,7 @@ static int note_state(struct life *l, const char *state, const char *detail, str
 {
     l->row.state = state;
     l->row.detail = detail;
-    return store_sweep_start(l->cell->store, l->cell->sweep, l->cell->start, &l->row, err);
+    return sweeps_start(l->cell->store, l->cell->sweep, l->cell->start, &l->row, err);
 }
 
 /* The start ends this way unless it has ended already. */
@@ -126,7 +127,7 @@ static int call_hook(const struct cell *c, const char *boot, const char *action,
                                 .end = r->end,
                                 .elapsed_us = r->elapsed_us,
                                 .output = buf_span(&r->output)};
-    return store_hook_call(c->store, c->sweep, &row, err);
+    return sweeps_hook_call(c->store, c->sweep, &row, err);
 }
 
 static void add_said(const struct hook_result *r, struct buf *out)
@@ -406,5 +407,5 @@ int cell_abandon(const struct cell *c, const struct cell_leftover *left, struct 
         end.cpu_us = -1;
         rc = store_run_end(c->store, left->run, &end, err);
     }
-    return rc == 0 ? store_sweep_start(c->store, c->sweep, left->start, &row, err) : rc;
+    return rc == 0 ? sweeps_start(c->store, c->sweep, left->start, &row, err) : rc;
 }

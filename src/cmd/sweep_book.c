@@ -11,6 +11,7 @@
 #include "planfile.h"
 #include "rate_text.h"
 #include "store.h"
+#include "sweeps.h"
 
 static int begin(struct sweep_book *b, struct err *err)
 {
@@ -18,7 +19,7 @@ static int begin(struct sweep_book *b, struct err *err)
                             .name = b->plan->name,
                             .version = TOOLSTORM_VERSION,
                             .plan = b->plan->text};
-    b->sweep = store_sweep_begin(b->store, &row, err);
+    b->sweep = sweeps_begin(b->store, &row, err);
     return b->sweep > 0 ? 0 : -1;
 }
 
@@ -183,7 +184,7 @@ int sweep_book_cell(struct sweep_book *b, const size_t *levels, struct err *err)
             .name = buf_str(&name),
             .levels = buf_str(&json),
             .baseline = memcmp(base, levels, b->plan->n_factors * sizeof *levels) == 0};
-        if (cell > 0 && store_sweep_cell(b->store, b->sweep, (int)cell, &row, err) != 0)
+        if (cell > 0 && sweeps_cell(b->store, b->sweep, (int)cell, &row, err) != 0)
             cell = -1;
     }
     buf_release(&name);

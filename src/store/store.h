@@ -55,8 +55,8 @@ long store_run_begin(struct store *s, const struct run_row *row, struct err *err
 
 int store_run_end(struct store *s, long run, const struct run_end *end, struct err *err);
 
-/* Sessions that started after place `start_order` stay stored and are counted no more, like those of
- * a warm-up. */
+/* Sessions that started after place `start_order` stay stored and are counted no more, like those
+ * of a warm-up. */
 int store_uncount_after(struct store *s, long run, long start_order, struct err *err);
 
 struct finding_row {
@@ -124,52 +124,6 @@ int store_tick(struct store *s, int64_t now_us, struct err *err);
 
 /* Commits now what is pending. */
 int store_flush(struct store *s, struct err *err);
-
-/* A series of runs over several configurations, each on a server start of its own. */
-struct sweep_row {
-    const char *kind; /* "sweep", "isolate" */
-    const char *name, *version;
-    const char *plan; /* JSON, secrets left out */
-};
-
-/* Stores it and makes it visible at once. Returns its number (from 1), or -1. */
-long store_sweep_begin(struct store *s, const struct sweep_row *row, struct err *err);
-
-struct sweep_cell_row {
-    const char *name;
-    const char *levels; /* JSON: factor to level */
-    bool baseline;
-};
-
-/* Adds configuration `cell` (from 1), or replaces it. */
-int store_sweep_cell(struct store *s, long sweep, int cell, const struct sweep_cell_row *row,
-                     struct err *err);
-
-struct sweep_start_row {
-    long place, block, cell;      /* place in the plan's order, from 1 */
-    const char *step;             /* what it is for; or NULL */
-    const char *boot;             /* the start's name, as in the run's tag */
-    const char *state;            /* "starting", "running", "done", "failed", "refused", ... */
-    const char *detail;           /* why it failed; or NULL */
-    long run;                     /* -1 = none yet */
-    int64_t started_us, ended_us; /* since 1970; -1 = not yet */
-};
-
-/* Adds server start `start` (from 1), or replaces it, and commits. */
-int store_sweep_start(struct store *s, long sweep, int start, const struct sweep_start_row *row,
-                      struct err *err);
-
-struct hook_call_row {
-    long start;
-    const char *action;
-    bool failed;
-    const char *end; /* "exit status 1" */
-    int64_t elapsed_us;
-    struct span output;
-};
-
-/* Adds what a hook said, and commits. */
-int store_hook_call(struct store *s, long sweep, const struct hook_call_row *row, struct err *err);
 
 /* A query's result, row by row. Values are borrowed until the next step. */
 struct query;

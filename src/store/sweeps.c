@@ -1,10 +1,11 @@
 /* sweeps.c - writes the rows of sweeps: each is committed at once, for a sweep may be killed at any
  * moment and goes on from what is stored. It knows no plan. */
+#include "sweeps.h"
+
 #include <stdio.h>
 
 #include "clock.h"
 #include "database.h"
-#include "store.h"
 
 /* Writes one row by itself. */
 static int insert_now(struct store *s, enum table_id id, const struct row_key *key, const void *row,
@@ -17,7 +18,7 @@ static int insert_now(struct store *s, enum table_id id, const struct row_key *k
     return store_flush(s, err);
 }
 
-long store_sweep_begin(struct store *s, const struct sweep_row *row, struct err *err)
+long sweeps_begin(struct store *s, const struct sweep_row *row, struct err *err)
 {
     if (store_flush(s, err) < 0 || database_begin(s, err) < 0)
         return -1;
@@ -30,21 +31,21 @@ long store_sweep_begin(struct store *s, const struct sweep_row *row, struct err 
     return (long)sweep;
 }
 
-int store_sweep_cell(struct store *s, long sweep, int cell, const struct sweep_cell_row *row,
-                     struct err *err)
+int sweeps_cell(struct store *s, long sweep, int cell, const struct sweep_cell_row *row,
+                struct err *err)
 {
     const struct row_key key = {.sweep = sweep, .number = cell};
     return insert_now(s, TABLE_SWEEP_CELLS, &key, row, err);
 }
 
-int store_sweep_start(struct store *s, long sweep, int start, const struct sweep_start_row *row,
-                      struct err *err)
+int sweeps_start(struct store *s, long sweep, int start, const struct sweep_start_row *row,
+                 struct err *err)
 {
     const struct row_key key = {.sweep = sweep, .number = start};
     return insert_now(s, TABLE_SWEEP_STARTS, &key, row, err);
 }
 
-int store_hook_call(struct store *s, long sweep, const struct hook_call_row *row, struct err *err)
+int sweeps_hook_call(struct store *s, long sweep, const struct hook_call_row *row, struct err *err)
 {
     char sql[100];
     snprintf(sql, sizeof sql, "SELECT coalesce(max(call), 0) + 1 FROM hook_calls WHERE sweep = %ld",

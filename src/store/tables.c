@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "rejudgings.h"
 #include "store.h"
+#include "sweeps.h"
 
 #define KEY(name, kind, field)                                                                     \
     {                                                                                              \

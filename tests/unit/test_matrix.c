@@ -16,6 +16,7 @@
 #include "schema.h"
 #include "store.h"
 #include "strata.h"
+#include "sweeps.h"
 #include "trail.h"
 #include "trend.h"
 
@@ -98,7 +99,7 @@ static void add_start(struct store *s, long sweep, int start, struct sweep_start
     row.boot = "boot";
     row.started_us = start;
     row.ended_us = start + 1;
-    CHECK_INT(store_sweep_start(s, sweep, start, &row, &e), 0);
+    CHECK_INT(sweeps_start(s, sweep, start, &row, &e), 0);
 }
 
 static long make_cell_run(struct store *s, int g, int i, int c, int block, int place)
@@ -125,7 +126,7 @@ static long make_sweep(struct store *s)
                             .name = "made",
                             .version = "test",
                             .plan = "{\"alpha\":0.05,\"margin\":0.02}"};
-    long sweep = store_sweep_begin(s, &row, &e);
+    long sweep = sweeps_begin(s, &row, &e);
     int cell = 0, place = 0;
     for (int g = 0; g < 2; g++)
         for (int i = 0; i < 2; i++)
@@ -137,7 +138,7 @@ static long make_sweep(struct store *s)
                          "{\"graph\":\"%s\",\"idxk\":\"%s\",\"concurrency\":\"%ld\"}", graphs[g],
                          idxks[i], loads[c]);
                 struct sweep_cell_row cr = {name, levels, cell == 0};
-                CHECK_INT(store_sweep_cell(s, sweep, ++cell, &cr, &e), 0);
+                CHECK_INT(sweeps_cell(s, sweep, ++cell, &cr, &e), 0);
             }
     for (int block = 0; block < 2; block++)
         for (int k = 0; k < 12; k++) {
@@ -310,7 +311,7 @@ static void test_isolation(void)
     struct err e = {0};
     struct store *s = store_open(":memory:", STORE_WRITE, &e);
     struct sweep_row row = {.kind = "isolate", .name = "made", .version = "test", .plan = "{}"};
-    long sweep = store_sweep_begin(s, &row, &e);
+    long sweep = sweeps_begin(s, &row, &e);
     expect(s, sweep, HUNT_GOES_ON, "baseline: all on");
     add_step(s, sweep, 1, "baseline: all on", "x.........", "done");
     expect(s, sweep, HUNT_GOES_ON, "a=0");
@@ -352,7 +353,7 @@ static void test_gap(void)
     struct err e = {0};
     struct store *s = store_open(":memory:", STORE_WRITE, &e);
     struct sweep_row row = {.kind = "isolate", .name = "made", .version = "test", .plan = "{}"};
-    long sweep = store_sweep_begin(s, &row, &e);
+    long sweep = sweeps_begin(s, &row, &e);
     add_step(s, sweep, 1, "baseline: all on", "x.........", "done");
     char gap[401];
     memset(gap, '.', 400);
@@ -368,14 +369,14 @@ static void test_baseline(void)
     struct err e = {0};
     struct store *s = store_open(":memory:", STORE_WRITE, &e);
     struct sweep_row row = {.kind = "isolate", .name = "made", .version = "test", .plan = "{}"};
-    long sweep = store_sweep_begin(s, &row, &e);
+    long sweep = sweeps_begin(s, &row, &e);
     for (int i = 1; i <= TRAIL_BASELINES; i++) {
         expect(s, sweep, HUNT_GOES_ON, "baseline: all on");
         add_step(s, sweep, i, "baseline: all on", ".", "done");
     }
     expect(s, sweep, HUNT_NO_BASELINE, "");
     /* Rows that no search can have. */
-    sweep = store_sweep_begin(s, &row, &e);
+    sweep = sweeps_begin(s, &row, &e);
     add_step(s, sweep, 1, "a=0", ".", "done");
     struct trail t = {0};
     CHECK_INT(trail_read(&t, s, sweep, &rule, &e), -1);
