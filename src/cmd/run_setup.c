@@ -49,6 +49,30 @@ static const char *boot_of(const struct opt_list *tags)
     return NULL;
 }
 
+/* A rule that hits nothing makes a clean run, which should not be taken for a good sign. */
+static int warn_of_idle_faults(const struct run_setup *s, struct err *err)
+{
+    const struct run_options *o = s->options;
+    struct sim_plan p = {.scenario = s->scenario,
+                         .seed = (uint64_t)o->seed,
+                         .rounds = (int)o->rounds,
+                         .sessions = o->sessions + o->warmup,
+                         .only = o->only,
+                         .concurrency = o->concurrency,
+                         .stream = o->stream,
+                         .twin = o->twin,
+                         .boot = boot_of(&o->tags),
+                         .factors = o->tags.items,
+                         .n_factors = o->tags.n};
+    struct buf lines = BUF_INIT;
+    int rc = sim_idle_faults(o->faults.items, o->faults.n, &p, &lines, err);
+    char *rest = rc == 0 && lines.len ? lines.data : NULL;
+    for (char *line; rest && (line = strtok_r(rest, "\n", &rest));)
+        cmd_note("warning: %s", line);
+    buf_release(&lines);
+    return rc;
+}
+
 static int start_sim(struct run_setup *s, struct err *err)
 {
     const struct run_options *o = s->options;
@@ -65,6 +89,8 @@ static int start_sim(struct run_setup *s, struct err *err)
                              .itl_us = o->sim_itl_us,
                              .split = (int)o->sim_split,
                              .think = o->sim_think};
+    if (warn_of_idle_faults(s, err) != 0)
+        return -1;
     s->sim = sim_start(&so, err);
     if (!s->sim)
         return -1;

@@ -14,6 +14,7 @@
 #include "rng.h"
 
 #define MAX_CONDITIONS 16
+#define MOST_NUMBERS   100000 /* tried, to see whether a condition could hold */
 
 enum subject { INFLIGHT, ROUND, REQUEST, SESSION, STREAM, BOOT, FACTOR };
 enum comparison { LESS, AT_MOST, EQUAL, NOT_EQUAL, AT_LEAST, MORE };
@@ -400,6 +401,54 @@ bool faults_decide(const struct faults *f, const struct fault_case *c, fault_fit
         if (rule_hits(f, i, c, fits, arg, hit))
             return true;
     return false;
+}
+
+/* Whether a number from 1 to `most` satisfies the condition. */
+static bool some_number(const struct condition *c, long most)
+{
+    if (most > MOST_NUMBERS)
+        return true;
+    for (long n = 1; n <= most; n++)
+        if (compare(c->modulus ? n % c->modulus : n, c->comparison, c->number))
+            return true;
+    return false;
+}
+
+static bool could_hold(const struct faults *f, const struct condition *c,
+                       const struct fault_case *now, bool boot_known)
+{
+    switch (c->subject) {
+    case INFLIGHT: return some_number(c, now->inflight);
+    case REQUEST: return some_number(c, now->request);
+    case SESSION: return some_number(c, now->session);
+    case BOOT: return !boot_known || holds(f, c, now);
+    case FACTOR:
+    case ROUND:
+    case STREAM:
+    default: return holds(f, c, now);
+    }
+}
+
+bool faults_can_hit(const struct faults *f, size_t rule, const struct fault_case *most,
+                    bool boot_known, fault_fits *fits, const void *arg)
+{
+    const struct rule *r = &f->rules[rule];
+    struct fault_case now = *most;
+    if (r->rate <= 0)
+        return true; /* that is meant */
+    for (now.round = 1; now.round <= most->rounds; now.round++) {
+        bool can = fits(arg, r->reason, now.round);
+        for (size_t i = 0; i < r->n_conditions && can; i++)
+            can = could_hold(f, &r->conditions[i], &now, boot_known);
+        if (can)
+            return true;
+    }
+    return false;
+}
+
+enum reason faults_reason(const struct faults *f, size_t rule)
+{
+    return f->rules[rule].reason;
 }
 
 void faults_write(const struct faults *f, struct jsonw *w)

@@ -43,6 +43,13 @@ typedef bool fault_fits(const void *arg, enum reason reason, int round);
 bool faults_decide(const struct faults *f, const struct fault_case *c, fault_fits *fits,
                    const void *arg, struct fault_hit *hit);
 
+/* Whether rule number `rule` could hit some request of a session: `most` has the greatest session,
+ * request and in-flight numbers that will come; its round is not looked at, nor its boot unless
+ * `boot_known`. */
+bool faults_can_hit(const struct faults *f, size_t rule, const struct fault_case *most,
+                    bool boot_known, fault_fits *fits, const void *arg);
+enum reason faults_reason(const struct faults *f, size_t rule);
+
 /* Writes the list of the rules' texts. */
 void faults_write(const struct faults *f, struct jsonw *w);
 

@@ -58,4 +58,20 @@ void sim_fault_help(struct buf *out);
 /* Checks rules without starting anything. */
 int sim_check_faults(const char *const *faults, size_t n, struct err *err);
 
+/* The run that rules are meant for. */
+struct sim_plan {
+    const struct scenario *scenario;
+    uint64_t seed;
+    int rounds; /* 0: the scenario's */
+    long sessions, only, concurrency;
+    bool stream, twin;
+    const char *boot; /* NULL: not known yet */
+    const char *const *factors;
+    size_t n_factors;
+};
+
+/* Adds a line to `out` for each rule that can hit nothing in such a run. Error as above. */
+int sim_idle_faults(const char *const *rules, size_t n, const struct sim_plan *p, struct buf *out,
+                    struct err *err);
+
 #endif

@@ -60,3 +60,24 @@ agree "all mixed, alone" --scenario parallel --rounds 3 --sessions 60 --concurre
 agree "all mixed, a chain" --rounds 4 --sessions 600 --concurrency 64 "${mixed[@]}"
 agree "all mixed, long payloads" --scenario payload --sessions 200 --concurrency 64 "${mixed[@]}"
 agree "all mixed, many tools" --scenario manytools --sessions 200 --concurrency 64 "${mixed[@]}"
+
+# Rules that can hit nothing are named before the run looks clean; the others are not.
+idle() { # TEXT FLAGS...
+    local text=$1
+    shift
+    status 0 "$TOOLSTORM" run --quiet --sessions 6 --concurrency 3 --db :memory: "$@"
+    grep -qF "$text" "$work/err" || { cat "$work/err" >&2; fail "no warning: $*"; }
+}
+idle "it takes a reply in which several calls are due" --fault no_tool.missing_calls
+idle "it takes a reply in which a call is due in a stream" --fault leak.call_index --no-stream
+idle "it takes a reply in which the answer is a stream" --fault error.sse --no-stream
+for condition in round=9 stream=0 'inflight>3' 'session>6' 'session%4=7' factor.idxk=bf16 'request>18'; do
+    idle "'leak.markup@$condition' can hit nothing in this run: its conditions never hold" \
+        --fault "leak.markup@$condition" --rounds 3
+done
+for rule in leak.markup@round=2 leak.markup@stream=1 'leak.markup@inflight>2' 'leak.markup@session=6' \
+    leak.markup@factor.idxk=bf16 'leak.markup@request>17' leak.call_index leak.value leak.soup; do
+    "$TOOLSTORM" run --quiet --sessions 6 --concurrency 3 --rounds 3 --db :memory: --tag idxk=bf16 --fault "$rule" \
+        >"$work/out" 2>"$work/err" </dev/null || true
+    if grep -q 'can hit nothing' "$work/err"; then fail "$rule: a warning for nothing"; fi
+done
