@@ -65,6 +65,10 @@ int cmd_print(const struct buf *text, struct err *err)
 {
     if (fwrite(buf_str(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0)
         return 0;
+    if (errno == EPIPE) { /* `| head` has seen enough: nothing that anybody needs to be told */
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
     return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(errno));
 }
 

@@ -212,9 +212,35 @@ static int plan_equal(const struct plan_args *p, const struct cost *c, struct an
     return 0;
 }
 
+/* One question at a time: the others would go unanswered. */
+static int check_question(const struct plan_args *p, struct err *err)
+{
+    const struct {
+        const char *flag;
+        double asked;
+    } questions[] = {{"--from", isnan(p->from) ? p->to : p->from},
+                     {"--certify", p->certify},
+                     {"--detect", p->detect},
+                     {"--equivalent", p->equivalent}};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        if (isnan(questions[i].asked))
+            continue;
+        if (first)
+            return err_set(err, STATUS_USAGE, "'%s' and '%s' are two questions: ask one at a time",
+                           first, questions[i].flag);
+        first = questions[i].flag;
+    }
+    if (isnan(p->from) && !isnan(p->to))
+        return err_set(err, STATUS_USAGE, "'--to' needs '--from': the rate of the baseline");
+    return 0;
+}
+
 static int make_plan(struct plan_args *p, struct answer *a, struct err *err)
 {
     struct cost cost;
+    if (check_question(p, err) != 0)
+        return -1;
     if (read_cost(p, &cost, err) != 0)
         return -1;
     if (isnan(p->power))

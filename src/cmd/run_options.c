@@ -9,7 +9,8 @@
 #include "json.h"
 #include "rate.h"
 
-#define MOST_SESSIONS 10000000
+#define MOST_SESSIONS    10000000
+#define DEFAULT_SESSIONS 40
 
 #define AT(field) offsetof(struct run_options, field)
 
@@ -17,8 +18,8 @@ const struct opt run_option_table[] = {
 #define ENDPOINT_AT(field) AT(endpoint.field)
 #include "endpoint_options.def"
 
-    {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", "40", 1, MOST_SESSIONS, NULL,
-     "Load", "sessions to play"},
+    {"sessions", "num-prompts", 'n', OPT_LONG, AT(sessions), "N", NULL, 1, MOST_SESSIONS, NULL,
+     "Load", "sessions to play (default: 40, or as many as --certify takes)"},
     {"warmup", NULL, 0, OPT_LONG, AT(warmup), "N", "0", 0, MOST_SESSIONS, NULL, NULL,
      "play so many sessions more, before those; they are stored and not counted"},
     {"concurrency", "max-concurrency", 'c', OPT_LONG, AT(concurrency), "N", "10", 1, 100000, NULL,
@@ -122,16 +123,67 @@ const struct opt run_option_table[] = {
     {0},
 };
 
+/* Members that decide what is played and judged, and who sets them instead. */
+static const struct {
+    const char *member, *instead;
+} own_members[] = {
+    {"stream", "say --stream or --no-stream"},
+    {"messages", "say --scenario or --history"},
+    {"tools", "say --scenario"},
+    {"tool_choice", "say --tool-choice"},
+    {"model", "say --model"},
+    {"n", "one answer is judged for each request"},
+};
+
+static int check_members(const struct json *body, struct err *err)
+{
+    for (size_t i = 0; i < sizeof own_members / sizeof own_members[0]; i++)
+        if (json_get(body, own_members[i].member))
+            return err_set(err, STATUS_USAGE, "'--extra-body': '%s' is not for it: %s",
+                           own_members[i].member, own_members[i].instead);
+    return 0;
+}
+
 static int check_extra_body(const char *text, struct err *err)
 {
     if (!text)
         return 0;
     struct json *v = json_parse(span_of(text), err);
-    bool is_object = json_type(v) == JSON_OBJECT;
-    json_free(v);
+    int rc = 0;
     if (!v)
-        return err_prefix(err, "'--extra-body'");
-    return is_object ? 0 : err_set(err, STATUS_USAGE, "'--extra-body': expected a JSON object");
+        rc = err_prefix(err, "'--extra-body'");
+    else if (json_type(v) != JSON_OBJECT)
+        rc = err_set(err, STATUS_USAGE, "'--extra-body': expected a JSON object");
+    else
+        rc = check_members(v, err);
+    json_free(v);
+    return rc;
+}
+
+/* How many sessions are played, from all that is said about it. */
+static int check_sessions(struct run_options *o, struct err *err)
+{
+    if (!isnan(o->certify)) {
+        double n = rate_zero_failure_n(o->certify, 0.95);
+        if (!(n <= MOST_SESSIONS))
+            return err_set(err, STATUS_USAGE,
+                           "'--certify %g': expected a rate from 0.000001 to below 1", o->certify);
+        if (o->sessions)
+            return err_set(err, STATUS_USAGE,
+                           "'--certify' says how many sessions are played: leave out --sessions");
+        o->sessions = (long)n;
+        o->min_sessions = o->sessions;
+    }
+    if (!o->sessions)
+        o->sessions = DEFAULT_SESSIONS;
+    if (o->only)
+        o->warmup = 0;
+    if (o->only > o->sessions)
+        o->sessions = o->only;
+    if (o->min_sessions > o->sessions)
+        return err_set(err, STATUS_USAGE, "'--min-sessions %ld': only %ld are played",
+                       o->min_sessions, o->sessions);
+    return 0;
 }
 
 int run_options_check(struct run_options *o, struct err *err)
@@ -152,18 +204,12 @@ int run_options_check(struct run_options *o, struct err *err)
     if (!(o->test_error > 0 && o->test_error < 0.5))
         return err_set(err, STATUS_USAGE, "'--test-error %g': expected a rate between 0 and 50%%",
                        o->test_error);
-    if (o->only)
-        o->warmup = 0;
-    if (!isnan(o->certify)) {
-        double n = rate_zero_failure_n(o->certify, 0.95);
-        if (!(n <= MOST_SESSIONS))
-            return err_set(err, STATUS_USAGE,
-                           "'--certify %g': expected a rate from 0.000001 to below 1", o->certify);
-        o->sessions = (long)n;
-        o->min_sessions = o->sessions;
-    }
-    if (o->only > o->sessions)
-        o->sessions = o->only;
+    if (!o->endpoint.base_url && o->endpoint.http2)
+        return err_set(err, STATUS_USAGE,
+                       "'--http2': the built-in endpoint speaks HTTP/1.1 alone; name another with "
+                       "--base-url");
+    if (check_sessions(o, err) != 0)
+        return -1;
     long shard, shards;
     return run_options_shard(o, &shard, &shards, err);
 }

@@ -5,8 +5,10 @@
 
 #include "buf.h"
 #include "byname.h"
+#include "byname_domain.h"
 #include "commands.h"
 #include "file.h"
+#include "json.h"
 #include "opt.h"
 
 #define ARGUMENT_BYTES (4u << 20)
@@ -28,6 +30,16 @@ static void list_functions(struct buf *out)
         buf_addf(out, "%s\n    %s\n    %s\n", f->name, f->args, f->means);
 }
 
+/* A result of nothing but null says that an argument can't be, if one is at fault. */
+static int explain(const char *args, const char *result, struct err *err)
+{
+    struct json *said = json_parse(span_of(result), NULL), *given = json_parse(span_of(args), NULL);
+    int rc = byname_domain_empty(said) ? byname_domain_check(given, err) : 0;
+    json_free(said);
+    json_free(given);
+    return rc;
+}
+
 static int call(const char *name, const char *json, struct buf *out, struct err *err)
 {
     struct buf text = BUF_INIT;
@@ -37,11 +49,13 @@ static int call(const char *name, const char *json, struct buf *out, struct err 
     else
         buf_adds(&text, json);
     char *result = rc == 0 ? byname_call(name, buf_str(&text), err) : NULL;
-    if (result)
+    if (!result || explain(buf_str(&text), result, err) != 0)
+        rc = -1;
+    else
         buf_addf(out, "%s\n", result);
     free(result);
     buf_release(&text);
-    return result ? 0 : -1;
+    return rc;
 }
 
 int cmd_stat(int argc, char **argv, struct err *err)

@@ -23,9 +23,50 @@ says "not JSON: line 1"
 status 2 "$TOOLSTORM" run --fault leak.nosuch=0.1 "${db[@]}"
 says "leak.nosuch"
 status 2 "$TOOLSTORM" run --tag novalue "${db[@]}"
-says "expected KEY=VALUE"
+says "'--tag novalue': expected KEY=VALUE"
+status 2 "$TOOLSTORM" run --header secretvalue "${db[@]}"
+says "'--header '"
+grep -q secretvalue "$work/err" && fail "what may be a secret was printed"
 status 2 "$TOOLSTORM" run --extra-body '[1]' "${db[@]}"
 says "'--extra-body': expected a JSON object"
+for member in '"stream":true' '"messages":[]' '"tools":[]' '"tool_choice":"none"' '"model":"m"' '"n":2'; do
+    status 2 "$TOOLSTORM" run --extra-body "{\"top_k\":1,$member}" "${db[@]}"
+    says "'--extra-body': '$(cut -d'"' -f2 <<<"$member")' is not for it"
+done
+says "one answer is judged for each request"
+# Nothing is accepted and ignored.
+status 2 "$TOOLSTORM" run --certify 5% --sessions 10 "${db[@]}"
+says "leave out --sessions"
+status 2 "$TOOLSTORM" run --sessions 10 --min-sessions 11 "${db[@]}"
+says "'--min-sessions 11': only 10 are played"
+status 2 "$TOOLSTORM" run --model '' "${db[@]}"
+says "'--model': expected a name"
+status 2 "$TOOLSTORM" run --api-key-file "$work/nokey" "${db[@]}"
+says "nokey': No such file"
+status 2 "$TOOLSTORM" run --api-key-env NO_SUCH_KEY "${db[@]}"
+says "'--api-key-env NO_SUCH_KEY': no such environment variable"
+status 2 "$TOOLSTORM" run --http2 "${db[@]}"
+says "--base-url"
+status 3 "$TOOLSTORM" run --base-url http://localhost --unix-socket "$work/no.sock" "${db[@]}"
+says "no.sock"
+status 2 "$TOOLSTORM" plan --from 10% --to 5% --certify 1%
+says "'--from' and '--certify' are two questions"
+status 2 "$TOOLSTORM" plan --to 5%
+says "'--to' needs '--from'"
+while IFS='|' read -r function arguments words; do
+    status 2 "$TOOLSTORM" stat "$function" "$arguments"
+    says "$words"
+done <<'END'
+clopper_pearson|{"x":11,"n":10,"conf":0.95}|argument 'x' is not usable: 11 of 'n' 10
+wilson|{"x":1,"n":10,"conf":1.5}|argument 'conf' is not usable
+fisher_midp|{"x1":1,"n1":2,"x2":4,"n2":3}|argument 'x2' is not usable
+cmh|{"tables":[[1,2,3,4],[5,4,1,2]]}|in row 2
+END
+# Whoever has read enough is not told about it.
+got=0
+"$TOOLSTORM" help faults 2>"$work/err" | true || got=${PIPESTATUS[0]}
+case $got in 0 | 141) ;; *) fail "a broken pipe: status $got" ;; esac
+[ ! -s "$work/err" ] || fail "a broken pipe is talked about"
 status 2 "$TOOLSTORM" run --base-url 'ftp://x' "${db[@]}"
 says "ftp://x"
 

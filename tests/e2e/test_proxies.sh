@@ -76,7 +76,7 @@ through "plain, buffering" "" "$on" --base-url http://localhost
 through "TLS, not buffering" ssl "$off" --base-url https://localhost/v1 --cacert "$work/cert.pem"
 through "TLS, buffering" ssl "$on" --base-url https://localhost/v1 --cacert "$work/cert.pem"
 through "TLS, whole replies" ssl "$on" --base-url https://localhost --cacert "$work/cert.pem" --no-stream \
-    --extra-body '{"n":1}'
+    --extra-body '{"top_p":1}'
 through "TLS, compressed" ssl "$off $zip" --base-url https://localhost -k
 through "whole and compressed" "" "$on $zip" --base-url http://localhost --no-stream
 
