@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "err.h"
 
@@ -33,6 +34,12 @@ int cmd_print(const struct buf *text, struct err *err);
 
 /* An operand that is a number from 1 on; `what` is whose: "run". */
 int cmd_number(const char *text, const char *what, long *n, struct err *err) MUST_CHECK;
+
+/* From here to the end, standard output goes through the user's pager, if it is a terminal and one
+ * is wanted. NULL if there is none; cmd_pager_end() takes that too. Ask for colours and columns
+ * first. */
+FILE *cmd_pager_start(bool wanted);
+void cmd_pager_end(FILE *pager); /* standard output is closed afterwards */
 
 /* A line of chatter on standard error: "toolstorm: ...". */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -11,7 +11,7 @@
 
 struct show_args {
     const char *db, *output, *reason;
-    bool raw, curl, all;
+    bool raw, curl, all, pager;
     long round, context;
 };
 
@@ -33,6 +33,8 @@ static const struct opt table[] = {
     {"db", NULL, 0, OPT_TEXT, AT(db), "FILE", "toolstorm.db", 0, 0, NULL, "Output", "database"},
     {"output", NULL, 'o', OPT_TEXT, AT(output), NULL, "text", 0, 0, "text|json", NULL,
      "form of the answer"},
+    {"pager", NULL, 0, OPT_BOOL, AT(pager), NULL, "yes", 0, 0, NULL, NULL,
+     "do not page on a terminal (else TOOLSTORM_PAGER, PAGER or less)"},
     {0},
 };
 
@@ -71,10 +73,12 @@ static int show(const struct show_args *a, const struct opt_list *operands, stru
                                        .colour = cmd_stdout_has_colour(),
                                        .columns = cmd_columns(),
                                        .db = a->db};
+    FILE *pager = cmd_pager_start(a->pager && !a->raw && !a->curl && !style.json);
     struct buf out = BUF_INIT;
     int rc = report_show(store, &request, &style, &out, err);
     if (rc == 0)
         rc = cmd_print(&out, err);
+    cmd_pager_end(pager);
     buf_release(&out);
     store_close(store);
     return rc;
