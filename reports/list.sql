@@ -17,7 +17,8 @@ WITH chosen AS (
           WHERE s.run = r.run AND s.class = :class AND (:reason IS NULL OR s.reason = :reason)))
     ORDER BY run DESC LIMIT iif(:limit > 0, :limit, -1)
 ), counts AS (
-    SELECT run, count(*) AS stored,
+    SELECT run, count(*) FILTER (WHERE NOT warmup) AS stored,
+           count(*) FILTER (WHERE warmup) AS warmups,
            count(*) FILTER (WHERE NOT warmup AND class IN ('leak', 'no_tool')) AS corrupted,
            count(*) FILTER (WHERE NOT warmup AND class <> 'error') AS judged,
            count(*) FILTER (WHERE NOT warmup AND class = 'error') AS errors
@@ -25,7 +26,7 @@ WITH chosen AS (
     GROUP BY run
 )
 SELECT run, started, status, label, scenario, model, base_url, simulated AS "simulated?",
-       concurrency, sessions, coalesce(stored, 0) AS stored, coalesce(corrupted, 0) AS corrupted,
+       concurrency, sessions - coalesce(warmups, 0) AS sessions, coalesce(stored, 0) AS stored, coalesce(corrupted, 0) AS corrupted,
        coalesce(judged, 0) AS judged, coalesce(errors, 0) AS errors,
        corrupted * 1.0 / judged AS rate,
        rate_low(corrupted, judged) AS low, rate_bound(corrupted, judged) AS bound,

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
+#include "message.h"
 #include "probe.h"
 #include "run_options.h"
 #include "scenario.h"
@@ -149,6 +150,34 @@ static int threads_of(long asked)
     return cores < 1 ? 1 : cores > MAX_DEFAULT_THREADS ? MAX_DEFAULT_THREADS : (int)cores;
 }
 
+/* What --tool-choice means in this scenario. */
+static int read_choice(const struct run_setup *s, enum tool_choice *choice, struct err *err)
+{
+    static const char *const words[] = {
+        [CHOICE_AUTO] = "auto", [CHOICE_NONE] = "none", [CHOICE_REQUIRED] = "required"};
+    const char *said = s->options->tool_choice;
+    for (int i = CHOICE_AUTO; i <= CHOICE_REQUIRED; i++)
+        if (strcmp(said, words[i]) == 0) {
+            *choice = (enum tool_choice)i;
+            return 0;
+        }
+    size_t n;
+    const struct tool *tools = scenario_tools(s->scenario, &n);
+    struct buf known = BUF_INIT;
+    *choice = CHOICE_NAMED;
+    bool offered = false;
+    for (size_t i = 0; i < n; i++) {
+        offered |= strcmp(tools[i].name, said) == 0;
+        buf_addf(&known, "%s%s", i ? ", " : "", tools[i].name);
+    }
+    if (!offered)
+        err_set(err, STATUS_USAGE,
+                "'--tool-choice %s': expected auto, required, none or a tool of scenario '%s': %s",
+                said, scenario_name(s->scenario), buf_str(&known));
+    buf_release(&known);
+    return offered ? 0 : -1;
+}
+
 static int fill_settings(struct run_setup *s, struct err *err)
 {
     const struct run_options *o = s->options;
@@ -178,6 +207,7 @@ static int fill_settings(struct run_setup *s, struct err *err)
                            .extra_body = s->extra_body,
                            .on_damage = on_damage_of(o->on_damage),
                            .keep = keep_of(o->keep)};
+    t->choice = s->choice;
     return run_options_shard(o, &t->shard, &t->shards, err);
 }
 
@@ -214,8 +244,9 @@ int run_setup_init(struct run_setup *s, const struct run_options *o, struct err 
         if (!s->extra_body)
             return -1;
     }
-    if (load_judge(s, err) != 0 || sim_check_faults(o->faults.items, o->faults.n, err) != 0 ||
-        http_global_init(err) != 0 || open_endpoint(s, err) != 0 || ask_endpoint(s, err) != 0)
+    if (read_choice(s, &s->choice, err) != 0 || load_judge(s, err) != 0 ||
+        sim_check_faults(o->faults.items, o->faults.n, err) != 0 || http_global_init(err) != 0 ||
+        open_endpoint(s, err) != 0 || ask_endpoint(s, err) != 0)
         return -1;
     return fill_settings(s, err);
 }

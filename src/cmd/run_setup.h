@@ -14,6 +14,7 @@ struct sim;
 struct run_setup {
     const struct run_options *options;
     struct endpoint endpoint;
+    enum tool_choice choice;
     struct settings settings;
     struct token_key key;
     struct scenario *scenario;

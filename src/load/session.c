@@ -288,10 +288,28 @@ static void take_facts(struct session *s)
     };
 }
 
+/* What the scenario demands, as far as the request left the model the choice. */
+static void expect_by_choice(const struct settings *settings, struct expect *e)
+{
+    if (settings->choice != CHOICE_NONE && settings->choice != CHOICE_NAMED)
+        return;
+    e->choice = settings->choice;
+    e->calls_allowed = e->call_due = settings->choice == CHOICE_NAMED;
+    e->exact_calls = e->new_call_expected = false;
+    e->final_text = NULL;
+    bool due = settings->choice == CHOICE_NAMED && e->n_calls == 1 && e->calls[0].name &&
+               strcmp(e->calls[0].name, settings->tool_choice) == 0;
+    if (!due) {
+        e->calls = NULL;
+        e->n_calls = 0;
+    }
+}
+
 static void judge_one(struct session *s, const struct reply *r, struct verdict *v)
 {
     struct expect expect = {0};
     play_expect(s->play, s->round, &expect);
+    expect_by_choice(s->settings, &expect);
     expect.max_tokens = s->settings->max_tokens;
     judge_reply(s->settings->judge, s->settings->toolset, &expect, r, v);
 }
@@ -365,7 +383,7 @@ static bool end_round(struct session *s, enum reason reason)
         s->end.reason = reason;
         s->end.first_bad_round = s->round;
     }
-    bool final = play_is_final(s->play, s->round);
+    bool final = play_is_final(s->play, s->round) || s->settings->choice == CHOICE_NONE;
     if (final && !s->damaged)
         s->end.reason = REASON_done;
     return failed || final || s->round >= s->rounds ||

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "expect.h"
+
 struct endpoint;
 struct json;
 struct judge;
@@ -40,8 +42,9 @@ struct settings {
 
     const char *model;
     const char *tool_choice;
-    double temperature; /* < 0: not sent */
-    long max_tokens;    /* 0: not sent */
+    enum tool_choice choice; /* what that says; a name is one of the scenario's tools */
+    double temperature;      /* < 0: not sent */
+    long max_tokens;         /* 0: not sent */
     bool stream, sampling_seed;
     bool twin;          /* send each request in the other form too */
     int retry_overload; /* times that a request answered with 429 or 503 is sent again */

@@ -119,6 +119,7 @@ int ask_read(struct ask *a, const char *header, struct span body, struct err *er
         return err_set(err, STATUS_USAGE, "'messages' is a required property");
     read_model(a, body);
     a->stream = span_is(json_raw_get(body, "stream"), "true");
+    a->no_calls = span_is(json_raw_get(body, "tool_choice"), "\"none\"");
     struct span options = json_raw_get(body, "stream_options");
     a->include_usage = span_is(json_raw_get(options, "include_usage"), "true");
     a->max_tokens = raw_long(body, "max_completion_tokens");

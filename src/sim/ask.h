@@ -24,6 +24,7 @@ struct ask {
     /* What is asked for. */
     char model[ASK_MAX_NAME]; /* "" if none was named */
     bool stream, include_usage;
+    bool no_calls;      /* tool_choice is "none" */
     long max_tokens;    /* 0: not said */
     long prompt_tokens; /* an estimate from the body's size */
 };

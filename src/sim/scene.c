@@ -17,6 +17,18 @@ static const struct scenario *find_scenario(const struct server *server, const c
     return NULL;
 }
 
+static void say_without_calls(struct reply *r)
+{
+    for (size_t i = 0; i < r->n_calls; i++) {
+        buf_release(&r->calls[i].id);
+        buf_release(&r->calls[i].name);
+        buf_release(&r->calls[i].args);
+    }
+    r->n_calls = 0;
+    if (!r->content.len)
+        buf_adds(&r->content, "I may not use tools here.");
+}
+
 int scene_open(struct scene *s, const struct server *server, const struct ask *ask,
                struct span body, uint64_t ordinal, struct err *err)
 {
@@ -34,8 +46,10 @@ int scene_open(struct scene *s, const struct server *server, const struct ask *a
     s->key = token_key(ask->seed);
     s->play = play_new(s->scenario, &settings, &s->key, ask->session);
     s->round = ask->round;
-    s->rounds = play_rounds(s->play);
+    s->rounds = ask->no_calls ? 1 : play_rounds(s->play);
     play_perfect(s->play, s->round, &s->perfect);
+    if (ask->no_calls)
+        say_without_calls(&s->perfect);
     return 0;
 }
 
@@ -49,7 +63,12 @@ void scene_expect(const struct scene *s, int round, struct expect *e)
 {
     if (s->play)
         play_expect(s->play, round, e);
-    else
+    if (s->play && s->ask->no_calls) {
+        e->call_due = e->calls_allowed = false;
+        e->n_calls = 0;
+        e->final_text = NULL;
+    }
+    if (!s->play)
         generic_expect(&s->perfect, e);
 }
 

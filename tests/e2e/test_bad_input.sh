@@ -34,6 +34,8 @@ for member in '"stream":true' '"messages":[]' '"tools":[]' '"tool_choice":"none"
     says "'--extra-body': '$(cut -d'"' -f2 <<<"$member")' is not for it"
 done
 says "one answer is judged for each request"
+status 2 "$TOOLSTORM" run --tool-choice no_such_tool "${db[@]}"
+says "a tool of scenario 'chain': "
 # Nothing is accepted and ignored.
 status 2 "$TOOLSTORM" run --certify 5% --sessions 10 "${db[@]}"
 says "leave out --sessions"

@@ -81,3 +81,14 @@ for rule in leak.markup@round=2 leak.markup@stream=1 'leak.markup@inflight>2' 'l
         >"$work/out" 2>"$work/err" </dev/null || true
     if grep -q 'can hit nothing' "$work/err"; then fail "$rule: a warning for nothing"; fi
 done
+
+# Where no call may be made, one clean text is the whole session; a call is damage. Warm-up counts
+# nowhere.
+status 0 "$TOOLSTORM" run --quiet --sessions 6 --warmup 2 --concurrency 3 --tool-choice none --db "$work/none.db"
+[ "$(sql "$work/none.db" "SELECT DISTINCT reason, rounds_played FROM sessions")" = "ok.done|1" ] ||
+    fail "--tool-choice none: $(sql "$work/none.db" "SELECT reason, rounds_played FROM sessions")"
+grep -qF ' 8 sessions of 3 rounds (2 of them to' "$work/out" || { cat "$work/out" >&2; fail "warm-up"; }
+"$TOOLSTORM" list --db "$work/none.db" --output json | jq -e '.runs[0] | .sessions == 6 and .stored == 6' >/dev/null ||
+    fail "list counts the warm-up"
+status 1 "$TOOLSTORM" run --quiet --sessions 2 --tool-choice none --fault leak.call_extra --db "$work/extra.db"
+[ "$(sql "$work/extra.db" "SELECT DISTINCT reason FROM sessions")" = "leak.call_extra" ] || fail "a call where none is allowed"
