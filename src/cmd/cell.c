@@ -55,7 +55,7 @@ static void end_with(struct life *l, enum cell_end end, const char *where, const
     if (r->end != CELL_DONE)
         return;
     r->end = is_stopped() ? CELL_INTERRUPTED : end;
-    snprintf(r->why, sizeof r->why, "%s%s", where, why);
+    snprintf(r->why, sizeof r->why, "%s%.500s", where, why);
 }
 
 static const char *state_word(enum cell_end end)
