@@ -13,7 +13,9 @@
 #include "buf.h"
 #include "commands.h"
 #include "manual.h"
+#include "mem.h"
 #include "opt.h"
+#include "text.h"
 
 const struct command commands[] = {
 #define COMMAND(name, about) {#name, about, cmd_##name},
@@ -21,6 +23,8 @@ const struct command commands[] = {
 #undef COMMAND
     {NULL, NULL, NULL},
 };
+
+#define HELP_COLUMNS 96 /* as the table of options */
 
 static void add_usage(struct buf *out)
 {
@@ -33,6 +37,17 @@ static void add_usage(struct buf *out)
 #include "exit_status.def"
 #undef EXIT_STATUS
     buf_adds(out, "\n`toolstorm COMMAND --help` says more.\n");
+}
+
+/* Where a line breaks is decided here, not where the words stand. */
+static void add_paragraph(struct buf *out, const char *words)
+{
+    char *line = mem_str(words);
+    for (char *p = line; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    text_wrap(out, line, 0, HELP_COLUMNS);
+    free(line);
 }
 
 int cmd_options(const char *usage, const char *about, const struct opt *table, void *target,
@@ -54,7 +69,9 @@ int cmd_options(const char *usage, const char *about, const struct opt *table, v
     struct buf text = BUF_INIT;
     struct buf options = BUF_INIT;
     opt_help(table, &options);
-    buf_addf(&text, "usage: toolstorm %s\n\n%s\n\n%s", usage, about, buf_str(&options));
+    buf_addf(&text, "usage: toolstorm %s\n\n", usage);
+    add_paragraph(&text, about);
+    buf_addf(&text, "\n%s", buf_str(&options));
     int rc = cmd_print(&text, err);
     buf_release(&options);
     buf_release(&text);
