@@ -16,6 +16,9 @@
 #include "rate.h"
 #include "sprt.h"
 #include "store.h"
+#include "text.h"
+
+#define PLAN_COLUMNS 80
 
 struct plan_args {
     const char *db, *output;
@@ -81,10 +84,14 @@ static void say(struct answer *a, const char *key, double value, const char *for
         return;
     }
     va_list args;
+    struct buf line = BUF_INIT;
     va_start(args, format);
-    buf_vaddf(&a->text, format, args);
+    buf_vaddf(&line, format, args);
     va_end(args);
-    buf_addc(&a->text, '\n');
+    size_t indent = strspn(buf_str(&line), " ");
+    buf_addf(&a->text, "%*s", (int)indent, "");
+    text_wrap(&a->text, buf_str(&line) + indent, indent + 2, PLAN_COLUMNS);
+    buf_release(&line);
 }
 
 static int read_cost(const struct plan_args *a, struct cost *c, struct err *err)
@@ -119,10 +126,15 @@ static void say_cost(struct answer *a, const struct cost *c, double sessions)
 {
     if (isnan(c->session_us) || c->concurrency < 1)
         return;
-    double minutes = ceil(sessions / (double)c->concurrency) * c->session_us / 60e6;
-    say(a, "minutes", minutes, "  about %.1f minutes of load at concurrency %ld, by the newest run",
-        minutes, c->concurrency);
-    say(a, "tokens", sessions * c->tokens, "  about %.2g tokens", sessions * c->tokens);
+    double us = ceil(sessions / (double)c->concurrency) * c->session_us;
+    struct buf time = BUF_INIT, tokens = BUF_INIT;
+    text_duration(&time, us);
+    text_count(&tokens, lround(sessions * c->tokens));
+    say(a, "minutes", us / 60e6, "  about %s of load at concurrency %ld, by the newest run",
+        buf_str(&time), c->concurrency);
+    say(a, "tokens", sessions * c->tokens, "  about %s tokens", buf_str(&tokens));
+    buf_release(&time);
+    buf_release(&tokens);
 }
 
 static int plan_change(const struct plan_args *p, const struct cost *c, struct answer *a,

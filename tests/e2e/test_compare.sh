@@ -66,7 +66,7 @@ status 2 "$TOOLSTORM" plan
 says "plan needs"
 status 2 "$TOOLSTORM" plan --from 15%
 says "needs '--to'"
-"$TOOLSTORM" plan --from 15% --to 3% "${db[@]}" | grep -q 'minutes of load at concurrency' || fail "plan does not use the database"
+"$TOOLSTORM" plan --from 15% --to 3% "${db[@]}" | grep -q 'of load at concurrency' || fail "plan does not use the database"
 
 # A run that ends when it is decided.
 status 0 "$TOOLSTORM" run --quiet --until decided --sessions 200 --concurrency 10 --context 200 \
