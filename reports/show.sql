@@ -26,8 +26,11 @@ FROM rounds AS r WHERE run = :run AND session = :session ORDER BY round
 
 -- @many findings: every sign of damage, the deciding ones first
 SELECT f.round, f.class, f.reason, reason_meaning(f.reason) AS meaning, level, channel, call,
-       "offset", length, rule, note, owner_session, owner_round, excerpt, excerpt_offset,
-       f.reason = r.reason AS "decided?"
+       "offset", length, rule, note, owner_session, owner_round,
+       (SELECT CASE WHEN o.start_us <= m.end_us AND m.start_us <= o.end_us THEN 1 ELSE 0 END
+        FROM sessions AS o, sessions AS m WHERE o.run = :run AND o.session = f.owner_session
+          AND m.run = :run AND m.session = :session) AS owner_overlaps,
+       excerpt, excerpt_offset, f.reason = r.reason AS "decided?"
 FROM findings AS f JOIN rounds AS r USING (run, session, round)
 WHERE run = :run AND session = :session
 ORDER BY f.round, f.number

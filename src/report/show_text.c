@@ -154,6 +154,22 @@ static void rounds(const struct shown *s)
 /* --- what was found ----------------------------------------------------------------------------
  */
 
+/* Whose literal it is, from which of that session's rounds, and whether both ran at one time: two
+ * sequences in one batch, or state that outlived its owner. */
+static void add_owner(const struct section *f, size_t i, struct buf *text)
+{
+    long round = figures_long(f, i, "owner_round");
+    buf_addf(text, ", belongs to session %ld", figures_long(f, i, "owner_session"));
+    if (round > 0)
+        buf_addf(text, " (its round %ld)", round);
+    else if (round == 0)
+        buf_adds(text, " (its opening)");
+    if (!figures_null(f, i, "owner_overlaps"))
+        buf_adds(text, figures_long(f, i, "owner_overlaps")
+                           ? ", which ran at the same time"
+                           : ", which did not run at the same time");
+}
+
 static void finding_line(const struct shown *s, const struct section *f, size_t i)
 {
     struct buf text = BUF_INIT;
@@ -170,7 +186,7 @@ static void finding_line(const struct shown *s, const struct section *f, size_t 
         text_safe(&text, figures_span(f, i, "rule"), false);
     }
     if (figures_long(f, i, "owner_session"))
-        buf_addf(&text, ", belongs to session %ld", figures_long(f, i, "owner_session"));
+        add_owner(f, i, &text);
     if (figures_text(f, i, "note")[0]) {
         buf_adds(&text, ": ");
         text_safe(&text, figures_span(f, i, "note"), false);

@@ -61,3 +61,13 @@ status 0 "$TOOLSTORM" list --tag graph=on "${db[@]}"
 [ "$(grep -c '^ *[0-9]' "$work/out")" -eq 1 ] || fail "the tag filter does not filter"
 status 2 "$TOOLSTORM" list --reason leak.nosuch "${db[@]}"
 says "leak.markup_args"
+
+# A foreign literal names its owner, the owner's round, and whether both ran at one time.
+status 1 "$TOOLSTORM" run --quiet --sessions 40 --concurrency 20 --context 200 --sim-ttft 5ms \
+    --fault leak.foreign=0.3 --db "$work/foreign.db"
+status 0 "$TOOLSTORM" show --reason leak.foreign --db "$work/foreign.db"
+tr '\n' ' ' <"$work/out" | tr -s ' ' |
+    grep -qE 'belongs to session [0-9]+ \(its (opening|round [0-9]+)\), which (ran|did not run) at the same time' ||
+    { cat "$work/out" >&2; fail "the owner of a foreign literal is not named"; }
+[ "$(sql "$work/foreign.db" "SELECT count(*) FROM findings WHERE reason = 'leak.foreign' AND
+    (owner_session IS NULL OR owner_session = 0 OR owner_session = session)")" = 0 ] || fail "an owner is wrong"
