@@ -21,7 +21,11 @@ GROUP BY coalesce(boot.value, 'run ' || r.run) ORDER BY min(r.started_us), min(r
 
 -- @one total: all of them together
 SELECT count(*) AS runs, sum(corrupt) AS corrupt, sum(judged) AS judged, sum(errors) AS errors,
-       sum(ok_rounds) * 1.0 / nullif(sum(ok), 0) AS rounds_when_ok
+       sum(ok_rounds) * 1.0 / nullif(sum(ok), 0) AS rounds_when_ok,
+       (SELECT group_concat(seed) FROM (SELECT DISTINCT seed FROM runs
+        WHERE run IN (SELECT value FROM json_each(:runs)) ORDER BY seed)) AS seeds,
+       (SELECT group_concat(version) FROM (SELECT DISTINCT version FROM runs
+        WHERE run IN (SELECT value FROM json_each(:runs)) ORDER BY version)) AS versions
 FROM counts;
 
 -- @many reasons: sessions by reason, the damaged ones

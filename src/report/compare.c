@@ -134,6 +134,18 @@ static bool exposure_differs(const struct arm *a, const struct arm *b)
     return ra > 0 && rb > 0 && fabs(ra - rb) > ROUNDS_DIFFER * fmax(ra, rb);
 }
 
+/* The same sessions in both arms, by the same program: a seed that fails everywhere is the model's
+ * own mistake, and must not stand on one side alone. */
+static bool are_unlike(const struct arm *a, const struct arm *b)
+{
+    static const char *const same[] = {"seeds", "versions"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (strcmp(figures_text(figures_get(&a->figures, "total"), 0, same[i]),
+                   figures_text(figures_get(&b->figures, "total"), 0, same[i])) != 0)
+            return true;
+    return false;
+}
+
 static void add_reason(struct comparison *c, const char *reason)
 {
     for (size_t i = 0; i < c->n_reasons; i++)
@@ -190,6 +202,7 @@ static void decide(const struct compare *all, struct comparison *c, double share
         .paired_blocks = c->paired,
         .interleaved = tagged || (is_interleaved(sa, sb) && !is_apart(sa, sb)),
         .exposure_differs = exposure_differs(c->a, c->b),
+        .unlike = are_unlike(c->a, c->b),
         .looks = (int)look,
         .planned_looks = all->request.planned_looks,
     };

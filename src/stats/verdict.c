@@ -195,6 +195,8 @@ static void attach_reasons(const struct verdict_input *in, struct verdict_result
         r->reasons |= VERDICT_REASON_BASELINE;
     if (in->planned_looks > 0 && in->looks > in->planned_looks)
         r->reasons |= VERDICT_REASON_PEEKED;
+    if (in->unlike)
+        r->reasons |= VERDICT_REASON_UNLIKE;
     if (in->exposure_differs)
         r->reasons |= VERDICT_REASON_EXPOSURE;
 }

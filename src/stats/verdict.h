@@ -54,8 +54,9 @@ struct verdict_input {
     double alpha;                  /* 0.05; with planned looks, this look's threshold */
     struct dispersion_prior prior; /* df 4, phi 1.25, and the database's history */
     bool paired_blocks;            /* run i of both arms is block i; needs equal counts */
-    bool interleaved;              /* false attaches `unbalanced order` */
+    bool interleaved;              /* false attaches `not interleaved` */
     bool exposure_differs;
+    bool unlike;              /* the arms played other sessions, or with another version */
     int looks, planned_looks; /* 0 planned: not a sequence of looks */
 };
 
