@@ -2,6 +2,9 @@
 # Installs the pinned packages beside this file, and prints the path of a node that can run them.
 set -euo pipefail
 cd "$(dirname "$0")"
+# Tests that run side by side install once.
+exec 9>.setup.lock
+flock 9
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
     npm ci --no-audit --no-fund --loglevel=error >&2
 fi
