@@ -70,7 +70,7 @@ static void head(const struct shown *s)
     if (figures_long(session, 0, "ramp"))
         buf_adds(&text, ", while the load rose or fell");
     if (figures_long(session, 0, "warmup"))
-        buf_adds(&text, ", to warm up");
+        buf_adds(&text, ", not counted");
     wrapped(s, &text);
     buf_release(&text);
 }

@@ -100,7 +100,10 @@ static void run_lines(const struct view *v)
     buf_addf(&text, ", %s, %ld session%s of %ld round%s", figures_text(r, 0, "started"), sessions,
              sessions == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s");
     if (figures_long(c, 0, "warmup"))
-        buf_addf(&text, " (%ld of them to warm up)", figures_long(c, 0, "warmup"));
+        buf_addf(&text, " (%ld %s)", figures_long(c, 0, "warmup"),
+                 strcmp(figures_text(r, 0, "status"), "decided") == 0
+                     ? "not counted: beyond the decision, or to warm up"
+                     : "of them to warm up");
     line(v, "run", buf_str(&text));
     buf_clear(&text);
     add_safe(&text, figures_text(r, 0, "scenario"));
