@@ -330,6 +330,8 @@ static int use(struct life *l, struct err *err)
 {
     struct cell_options o = {0};
     int rc = run_options_of(l, &o, err);
+    if (rc == 0 && l->cell->plan->hook && !o.run.endpoint.base_url)
+        end_with(l, CELL_FAILED, "neither the plan nor the hook names an endpoint", "");
     if (rc == 0 && o.run.endpoint.base_url)
         rc = wait_ready(l, &o, err);
     if (rc == 0 && l->cell->plan->hook && l->result->end == CELL_DONE)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -97,6 +98,19 @@ int cmd_number(const char *text, const char *what, long *n, struct err *err)
     if (end == text || *end || errno || *n < 1)
         return err_set(err, STATUS_USAGE, "'%s': expected the number of a %s", text, what);
     return 0;
+}
+
+int cmd_check_output(const char *file, const char *db, struct err *err)
+{
+    struct stat a, b;
+    if (!file || !db)
+        return 0;
+    bool same = strcmp(file, db) == 0 || (stat(file, &a) == 0 && stat(db, &b) == 0 &&
+                                          a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+    return same && strcmp(file, "-") != 0
+               ? err_set(err, STATUS_USAGE, "'%s' is the database; the output needs another file",
+                         file)
+               : 0;
 }
 
 void cmd_note(const char *format, ...)

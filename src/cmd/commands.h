@@ -41,6 +41,9 @@ int cmd_number(const char *text, const char *what, long *n, struct err *err) MUS
 FILE *cmd_pager_start(bool wanted);
 void cmd_pager_end(FILE *pager); /* standard output is closed afterwards */
 
+/* Refuses an output file that is the database (either may be NULL). */
+int cmd_check_output(const char *file, const char *db, struct err *err);
+
 /* A line of chatter on standard error: "toolstorm: ...". */
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -40,6 +40,9 @@ static int read_key(const struct endpoint_options *o, char **key, struct err *er
         if (o->api_key_env && (!from_env || !from_env[0]))
             return err_set(err, STATUS_USAGE, "'--api-key-env %s': no such environment variable",
                            o->api_key_env);
+        if (from_env && strpbrk(from_env, "\r\n"))
+            return err_set(err, STATUS_USAGE, "the API key of '%s' holds a line break",
+                           o->api_key_env ? o->api_key_env : "OPENAI_API_KEY");
         *key = from_env && from_env[0] ? mem_str(from_env) : NULL;
         return 0;
     }

@@ -246,6 +246,8 @@ static int on_row(void *arg, const struct section *s)
 static int export_run(struct exporting *x, struct err *err)
 {
     const struct export_args *a = x->args;
+    if (cmd_check_output(a->out, a->db, err) != 0)
+        return -1;
     const struct binding bindings[] = {{.name = "run", .number = a->run},
                                        {.name = "session", .number = a->session}};
     if (words_sql_define(x->store, err) != 0 || restage_init(&x->stage, x->store, a->run, err) != 0)
@@ -258,8 +260,10 @@ static int export_run(struct exporting *x, struct err *err)
     if (x->n == 0)
         return err_set(err, STATUS_USAGE, "run %ld kept no bytes of %s", a->run,
                        a->session ? "that session" : "a damaged round");
+    if (file_write(a->out, buf_str(x->out), x->out->len, err) != 0)
+        return -1;
     cmd_note("%ld %s written", x->n, x->n == 1 ? "exchange" : "exchanges");
-    return file_write(a->out, buf_str(x->out), x->out->len, err);
+    return 0;
 }
 
 static int read_operands(struct export_args *a, const struct opt_list *operands, struct err *err)

@@ -69,7 +69,7 @@ static const struct opt table[] = {
     {"stream-field", NULL, 0, OPT_TEXT, AT(fields.stream), "PATH", NULL, 0, 0, NULL, NULL,
      "where it says whether a stream was asked for (default: the request's `stream`)"},
     {"strict-input", NULL, 0, OPT_BOOL, AT(strict_input), NULL, "no", 0, 0, NULL, NULL,
-     "a line that can't be used is an error; else it is told of and skipped"},
+     "a log's line that can't be used is an error; else it is told of and skipped"},
 
     {"summary", NULL, 's', OPT_BOOL, AT(summary), NULL, "no", 0, 0, NULL, "Output",
      "instead of a line each: rate, reasons and excerpts"},
@@ -78,7 +78,7 @@ static const struct opt table[] = {
     {"excerpts", NULL, 0, OPT_LONG, AT(excerpts), "N", "2", 0, 1000, NULL, NULL,
      "in the summary: so many of each reason"},
     {"quiet", NULL, 'q', OPT_BOOL, AT(quiet), NULL, "no", 0, 0, NULL, NULL,
-     "print only damaged replies, and cases that differ from their expectation"},
+     "print only damaged replies; of cases with an expectation, those that differ from it"},
     {0},
 };
 
@@ -335,8 +335,8 @@ int cmd_judge(int argc, char **argv, struct err *err)
                          "Judges replies that are already there, and prints a JSON line each: "
                          "case files (JSONL), saved response\nbodies, logs of requests with their "
                          "responses (JSONL), directories of these; '-' is standard input.\nExit 1 "
-                         "if any is damaged, or differs from what its case expects; 3 if all of "
-                         "them are failed exchanges.",
+                         "if a case differs from what it expects, or a reply without an "
+                         "expectation is damaged; 3 if all of them are failed exchanges.",
                          table, &a, argc, argv, &files, err);
     if (rc == 0 && files.n == 0)
         rc = err_set(err, STATUS_USAGE, "judge needs a file or a directory; '-' is standard input");

@@ -108,8 +108,11 @@ static int write_forms(const struct report_args *a, const struct digest *d, stru
 static int report(struct report_args *a, const struct opt_list *operands, struct err *err)
 {
     bool any = false;
-    for (size_t i = 0; i < N_FORMS; i++)
+    for (size_t i = 0; i < N_FORMS; i++) {
         any |= file_of(a, i) != NULL;
+        if (cmd_check_output(file_of(a, i), a->db, err) != 0)
+            return -1;
+    }
     if (!any)
         a->md = "-";
     struct store *store = store_open(a->db, STORE_READ, err);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "json.h"
 #include "rate.h"
+#include "utf8.h"
 
 #define MOST_SESSIONS    10000000
 #define DEFAULT_SESSIONS 40
@@ -186,8 +188,27 @@ static int check_sessions(struct run_options *o, struct err *err)
     return 0;
 }
 
+/* A name is shown everywhere, and formats such as JUnit and Prometheus take UTF-8 alone. */
+static int check_name(const char *flag, const char *text, struct err *err)
+{
+    if (!text || utf8_check(span_of(text)) < 0)
+        return 0;
+    return err_set(err, STATUS_USAGE, "'--%s': expected text in UTF-8", flag);
+}
+
+static int check_names(const struct run_options *o, struct err *err)
+{
+    for (size_t i = 0; i < o->tags.n; i++)
+        if (check_name("tag", o->tags.items[i], err) != 0)
+            return -1;
+    return check_name("label", o->label, err);
+}
+
 int run_options_check(struct run_options *o, struct err *err)
 {
+    if (check_names(o, err) != 0 || cmd_check_output(o->junit, o->db, err) != 0 ||
+        cmd_check_output(o->ledger, o->db, err) != 0)
+        return -1;
     if (endpoint_options_check(&o->endpoint, err) != 0 ||
         endpoint_options_pairs(&o->tags, "tag", '=', err) != 0 ||
         check_extra_body(o->extra_body, err) != 0)

@@ -234,8 +234,8 @@ static int report(const struct sweep *s, struct err *err)
     if (rc == 0)
         rc = sweep_status(s, &m);
     if (rc >= 0 && m.n_missing > 0)
-        cmd_note("%ld of %ld starts are missing; go on with: toolstorm sweep --resume", m.n_missing,
-                 s->n_places);
+        cmd_note("%ld of %ld starts are missing; the same command with --resume goes on",
+                 m.n_missing, s->n_places);
     matrix_release(&m);
     return rc;
 }

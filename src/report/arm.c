@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "store.h"
+#include "text.h"
 
 #define KNOWN_BYTES 300 /* of labels listed in an error */
 
@@ -33,8 +34,10 @@ static int unknown_arm(struct store *s, const char *operand, struct err *err)
                                   "SELECT DISTINCT key || '=' || value FROM run_tags",
                                   err);
     struct buf known = BUF_INIT;
-    while (q && query_step(q, err) == 1 && known.len < KNOWN_BYTES)
-        buf_addf(&known, "%s%s", known.len ? ", " : "", query_text(q, 0));
+    while (q && query_step(q, err) == 1 && known.len < KNOWN_BYTES) {
+        buf_adds(&known, known.len ? ", " : "");
+        text_safe(&known, span_of(query_text(q, 0)), false);
+    }
     query_free(q);
     err_set(err, STATUS_USAGE, "no run is '%s'; labels and tags in the database: %s", operand,
             known.len ? buf_str(&known) : "none");

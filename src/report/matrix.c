@@ -239,10 +239,13 @@ void matrix_release(struct matrix *m)
 
 bool matrix_is_clean(const struct matrix *m)
 {
-    for (size_t c = 0; c < m->n_cells; c++)
+    long judged = 0;
+    for (size_t c = 0; c < m->n_cells; c++) {
+        judged += m->cells[c].judged;
         if (m->cells[c].corrupt > 0)
             return false;
-    return true;
+    }
+    return judged > 0;
 }
 
 bool matrix_has_regression(const struct matrix *m)

@@ -156,3 +156,15 @@ says "full.db"
 [ "$(sqlite3 "$work/full.db" 'PRAGMA integrity_check')" = ok ] || fail "the database is broken"
 status 5 bash -c "\"$TOOLSTORM\" list ${db[*]} >/dev/full"
 says "standard output"
+
+# An output file that is the database would destroy it.
+for words in "run --quiet --sessions 1 --junit" "report 1 --json" "export 1 --out"; do
+    # shellcheck disable=SC2086
+    status 2 "$TOOLSTORM" $words "$work/x.db" "${db[@]}"
+    says "is the database"
+done
+[ "$(sqlite3 "$work/x.db" 'PRAGMA integrity_check')" = ok ] || fail "the database is broken"
+OPENAI_API_KEY=$'sk-a\r\nX-More: y' status 2 "$TOOLSTORM" run --base-url "$url" --sessions 1 "${db[@]}"
+says "holds a line break"
+status 2 "$TOOLSTORM" run --sessions 1 --label $'\xff\xfe' "${db[@]}"
+says "expected text in UTF-8"

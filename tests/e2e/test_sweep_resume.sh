@@ -106,7 +106,7 @@ kill -INT "$pid"
 rc=0
 wait "$pid" || rc=$?
 [ "$rc" = 130 ] || { cat "$work/err" >&2; fail "status $rc after SIGINT"; }
-grep -qF 'toolstorm sweep --resume' "$work/err" || fail "no word about going on"
+grep -qF 'the same command with --resume goes on' "$work/err" || fail "no word about going on"
 no_server
 
 # To the end.
