@@ -105,12 +105,24 @@ static int write_forms(const struct report_args *a, const struct digest *d, stru
     return 0;
 }
 
+/* The file of form `i` must be its own: not the database, and not an earlier form's. */
+static int check_file(const struct report_args *a, size_t i, struct err *err)
+{
+    const char *file = file_of(a, i);
+    if (!file || strcmp(file, "-") == 0)
+        return 0;
+    for (size_t k = 0; k < i; k++)
+        if (file_of(a, k) && strcmp(file, file_of(a, k)) == 0)
+            return err_set(err, STATUS_USAGE, "'%s' is given to two forms", file);
+    return cmd_check_output(file, a->db, err);
+}
+
 static int report(struct report_args *a, const struct opt_list *operands, struct err *err)
 {
     bool any = false;
     for (size_t i = 0; i < N_FORMS; i++) {
         any |= file_of(a, i) != NULL;
-        if (cmd_check_output(file_of(a, i), a->db, err) != 0)
+        if (check_file(a, i, err) != 0)
             return -1;
     }
     if (!any)

@@ -164,6 +164,8 @@ for words in "run --quiet --sessions 1 --junit" "report 1 --json" "export 1 --ou
     says "is the database"
 done
 [ "$(sqlite3 "$work/x.db" 'PRAGMA integrity_check')" = ok ] || fail "the database is broken"
+status 2 "$TOOLSTORM" report 1 --json "$work/same" --md "$work/same" "${db[@]}"
+says "is given to two forms"
 OPENAI_API_KEY=$'sk-a\r\nX-More: y' status 2 "$TOOLSTORM" run --base-url "$url" --sessions 1 "${db[@]}"
 says "holds a line break"
 status 2 "$TOOLSTORM" run --sessions 1 --label $'\xff\xfe' "${db[@]}"
