@@ -238,6 +238,9 @@ int run_setup_init(struct run_setup *s, const struct run_options *o, struct err 
     s->options = o;
     if (load_scenario(s, err) != 0)
         return -1;
+    if (!s->options->quiet && s->options->context > 0 && !scenario_has_context(s->scenario))
+        cmd_note("scenario '%s' has no context of its own: --context has no effect",
+                 scenario_name(s->scenario));
     s->key = token_key((uint64_t)o->seed);
     if (o->extra_body) {
         s->extra_body = json_parse(span_of(o->extra_body), err);

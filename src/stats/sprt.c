@@ -51,11 +51,6 @@ static bool passes(const struct sprt *s, long n, long x)
     return llr(s, n, x) <= s->lower + ON_BOUND * fmax(1, -s->lower);
 }
 
-double sprt_llr(const struct sprt *s)
-{
-    return llr(s, s->n, s->x);
-}
-
 enum sprt_state sprt_add(struct sprt *s, bool corrupted)
 {
     if (s->state != SPRT_GO_ON)

@@ -29,9 +29,6 @@ struct sprt sprt_start(const struct sprt_rule *rule);
 /* The next session's outcome. After a decision nothing changes any more. */
 enum sprt_state sprt_add(struct sprt *s, bool corrupted);
 
-/* The log likelihood ratio so far; fails at `upper`, passes at `lower`. */
-double sprt_llr(const struct sprt *s);
-
 struct sprt_oc {
     double p_fail, p_undecided; /* p_pass is the rest */
     double mean_n;

@@ -384,11 +384,6 @@ const size_t *planfile_cell(const struct planfile *p, size_t cell)
     return p->cells + cell * p->n_factors;
 }
 
-const char *planfile_level(const struct planfile *p, size_t cell, size_t factor)
-{
-    return p->factors[factor].levels[planfile_cell(p, cell)[factor]];
-}
-
 void planfile_cell_name(const struct planfile *p, const size_t *levels, struct buf *out)
 {
     for (size_t i = 0; i < p->n_factors; i++)

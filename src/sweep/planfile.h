@@ -48,9 +48,6 @@ int planfile_read(struct planfile *p, const char *path, const char *const *more,
                   struct err *err) MUST_CHECK;
 void planfile_release(struct planfile *p);
 
-/* Level of a factor in a cell: "bf16". */
-const char *planfile_level(const struct planfile *p, size_t cell, size_t factor);
-
 /* Adds "idxk=bf16,graph=on", for cells and for any levels. */
 void planfile_cell_name(const struct planfile *p, const size_t *levels, struct buf *out);
 const size_t *planfile_cell(const struct planfile *p, size_t cell);
