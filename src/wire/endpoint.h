@@ -30,6 +30,7 @@ struct endpoint {
     char *api_key; /* secret; NULL if none */
     char *cacert, *cert, *cert_key, *proxy, *unix_socket;
     bool insecure, http2;
+    bool through_libcurl; /* every byte, even where direct.h could: to compare the two */
     int64_t connect_timeout_us, ttft_timeout_us, idle_timeout_us, timeout_us; /* 0 = none */
     struct wire_caps caps;
 };

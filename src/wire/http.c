@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "decode.h"
+#include "direct.h"
 #include "endpoint.h"
 #include "evidence.h"
 #include "http_easy.h"
@@ -23,10 +24,8 @@
 #include "reply.h"
 #include "secrets.h"
 
-#define RECEIVE_BYTES  16384L /* per exchange in flight; a token's event is about 250 */
-#define SEND_BYTES     16384L
-#define MAX_MULTIS     16
-#define PER_MULTI      64   /* exchanges in flight from which another multi pays */
+#define MAX_MULTIS     64
+#define PER_MULTI      32
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
 
@@ -39,6 +38,7 @@ struct exchange {
     struct span body;
     struct reply *r;
     struct decoder *decoder;
+    struct direct direct;
     http_done *done;
     void *arg;
     struct curl_slist header; /* the exchange's own line, before those that all share */
@@ -63,7 +63,8 @@ struct http {
     struct redactor redactor;
     struct exchange *first, *idle;
     int n_idle;
-    bool any_cancelled;
+    uint64_t n_direct;
+    bool any_cancelled, direct;
 };
 
 int http_global_init(struct err *err)
@@ -130,14 +131,13 @@ static void begin(struct exchange *x)
     decoder_start(x->decoder, (int)status, type);
 }
 
-static size_t on_body(char *data, size_t size, size_t n, void *arg)
+/* Payload of the answer came. False: the transfer is to end. */
+static bool take(struct exchange *x, struct span bytes)
 {
-    struct exchange *x = arg;
     struct reply *r = x->r;
     int64_t now = loop_now_us(x->http->loop), late = loop_late_us(x->http->loop);
-    size_t len = size * n;
     if (x->ended)
-        return len + 1; /* any wrong count ends the transfer */
+        return false;
     begin(x);
     bool first = !r->first_byte_us;
     r->first_byte_us = first ? now : r->first_byte_us;
@@ -145,16 +145,43 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
     if (first) /* the idle limit may be the nearest one now; later bytes only move it away */
         set_timer(x);
     r->max_late_us = late > r->max_late_us ? late : r->max_late_us;
-    evidence_body(r, data, len, now);
-    if (decoder_feed(x->decoder, data, len, now) < 0) {
+    evidence_body(r, bytes.data, bytes.len, now);
+    if (decoder_feed(x->decoder, bytes.data, bytes.len, now) < 0) {
         x->ended = true;
-        return len + 1;
+        return false;
     }
     if (r->done && r->stream && !x->done_at_us) {
         x->done_at_us = now;
         set_timer(x);
     }
-    return len;
+    return true;
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *arg)
+{
+    struct exchange *x = arg;
+    struct span bytes = {data, size * n};
+    direct_delivered(&x->direct, bytes.len);
+    return take(x, bytes) ? bytes.len : bytes.len + 1; /* any wrong count ends the transfer */
+}
+
+static void finish(void *owner, CURLcode rc);
+
+/* A direct_take. */
+static bool on_chunk(void *arg, struct span payload)
+{
+    struct exchange *x = arg;
+    x->http->n_direct++;
+    if (take(x, payload))
+        return true;
+    finish(x, CURLE_WRITE_ERROR);
+    return false;
+}
+
+static void on_socket(void *owner, int fd)
+{
+    struct exchange *x = owner;
+    direct_socket(&x->direct, fd);
 }
 
 static size_t on_header(char *data, size_t size, size_t n, void *arg)
@@ -173,6 +200,7 @@ static size_t on_header(char *data, size_t size, size_t n, void *arg)
     else if (span_starts(line, "HTTP/"))
         x->headers_whole = false;
     evidence_header(x->r, line);
+    direct_header(&x->direct, line, x->http->direct);
     return line.len;
 }
 
@@ -210,12 +238,10 @@ static struct exchange *new_exchange(struct http *h)
     x = mem_zero(1, sizeof *x);
     x->http = h;
     x->easy = http_easy_new(h->ep);
+    http_easy_set_post(x->easy, h->ep);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
-    curl_easy_setopt(x->easy, CURLOPT_URL, h->ep->url);
-    curl_easy_setopt(x->easy, CURLOPT_POST, 1L);
+    direct_init(&x->direct, x->easy, on_chunk, x);
     curl_easy_setopt(x->easy, CURLOPT_SHARE, h->share);
-    curl_easy_setopt(x->easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
-    curl_easy_setopt(x->easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BYTES);
     curl_easy_setopt(x->easy, CURLOPT_ERRORBUFFER, x->why);
     curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
     curl_easy_setopt(x->easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -239,6 +265,7 @@ static void start(struct exchange *x, bool fresh)
     x->tries = 0;
     x->why[0] = '\0';
     x->r->sent_us = clock_mono_us();
+    direct_start(&x->direct, best);
     curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
     curl_multi_add_handle(best->curl, x->easy);
     set_timer(x);
@@ -277,6 +304,7 @@ struct exchange *http_post(struct http *h, struct span body, const char *extra_h
 static void stop(struct exchange *x)
 {
     loop_unset(x->http->loop, &x->timer);
+    direct_stop(&x->direct);
     http_multi_remove(x->multi, x->easy);
     x->multi->in_flight--;
 }
@@ -377,6 +405,8 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
 {
     struct http *h = mem_zero(1, sizeof *h);
     h->ep = ep;
+    /* TLS and HTTP/2 have framing of their own below that of chunks */
+    h->direct = !ep->through_libcurl && !ep->http2 && strncmp(ep->url, "http:", 5) == 0;
     long wanted = max_in_flight / PER_MULTI + 1;
     h->n_multis = wanted > MAX_MULTIS ? MAX_MULTIS : wanted < 1 ? 1 : (int)wanted;
     h->loop = loop_new(http_multi_ready, err);
@@ -384,7 +414,7 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     long connects = max_in_flight / h->n_multis + SPARE_CONNECTS;
     bool ok = h->loop && h->share;
     for (int i = 0; ok && i < h->n_multis; i++)
-        ok = http_multi_open(&h->multis[i], h->loop, connects, finish);
+        ok = http_multi_open(&h->multis[i], h->loop, connects, finish, on_socket);
     if (!ok) {
         err_set(err, STATUS_TOOL, "can't create libcurl's handles");
         http_free(h);
@@ -459,4 +489,9 @@ void http_wake(struct http *h)
 int64_t http_lateness_us(const struct http *h, double q)
 {
     return loop_lateness_us(h->loop, q);
+}
+
+uint64_t http_direct_chunks(const struct http *h)
+{
+    return h->n_direct;
 }

@@ -48,6 +48,9 @@ void http_wake(struct http *h);
  * so far. */
 int64_t http_lateness_us(const struct http *h, double q);
 
+/* Chunks of bodies that were read without libcurl (direct.h) so far. */
+uint64_t http_direct_chunks(const struct http *h);
+
 /* One GET, waiting for it: for probes, not for load. The body goes to `out` (capped at 1 MiB)
  * without secrets. Returns the status, or 0 if there was no answer; *why says why there was none,
  * or what came in the place of JSON ("redirect to '/login'", "text/html"), or nothing. */

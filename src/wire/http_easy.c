@@ -9,7 +9,9 @@
 #include "endpoint.h"
 #include "mem.h"
 
-#define DNS_CACHE_S 300L
+#define DNS_CACHE_S   300L
+#define RECEIVE_BYTES 16384L /* per exchange in flight; a token's event is about 250 */
+#define SEND_BYTES    16384L
 
 static void set_tls(CURL *easy, const struct endpoint *ep)
 {
@@ -50,6 +52,14 @@ CURL *http_easy_new(const struct endpoint *ep)
         curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, ep->unix_socket);
     set_tls(easy, ep);
     return easy;
+}
+
+void http_easy_set_post(CURL *easy, const struct endpoint *ep)
+{
+    curl_easy_setopt(easy, CURLOPT_URL, ep->url);
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BYTES);
 }
 
 static struct curl_slist *add_header(struct curl_slist *list, const char *line)

@@ -13,6 +13,9 @@ struct endpoint;
  */
 CURL *http_easy_new(const struct endpoint *ep);
 
+/* For POSTs to the chat route, with buffers for many at a time. */
+void http_easy_set_post(CURL *easy, const struct endpoint *ep);
+
 /* The header lines of every request: the key, the user's own, and, for a POST, ours. */
 struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post);
 

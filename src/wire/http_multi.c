@@ -7,11 +7,15 @@
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
 {
     struct http_multi *m = arg;
-    (void)easy, (void)socket_arg;
+    void *owner = NULL;
+    (void)socket_arg;
     if (what == CURL_POLL_REMOVE && m->closing) {
         loop_forget(m->loop, fd);
         return 0;
     }
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    if (what != CURL_POLL_REMOVE && owner)
+        m->socket(owner, fd);
     unsigned want = what == CURL_POLL_IN      ? LOOP_READ
                     : what == CURL_POLL_OUT   ? LOOP_WRITE
                     : what == CURL_POLL_INOUT ? LOOP_READ | LOOP_WRITE
@@ -62,9 +66,10 @@ static void on_multi_timer(void *arg, int64_t now_us)
     take_messages(m);
 }
 
-bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done)
+bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done,
+                     http_multi_socket *socket)
 {
-    *m = (struct http_multi){.loop = l, .done = done, .curl = curl_multi_init()};
+    *m = (struct http_multi){.loop = l, .done = done, .socket = socket, .curl = curl_multi_init()};
     m->timer = (struct loop_timer){.fire = on_multi_timer, .arg = m};
     if (!m->curl)
         return false;

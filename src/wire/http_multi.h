@@ -10,17 +10,22 @@
 /* A transfer is over: `owner` is its handle's CURLINFO_PRIVATE. Not called from inside libcurl. */
 typedef void http_multi_done(void *owner, CURLcode result);
 
+/* The transfer of `owner` uses this socket from now on. */
+typedef void http_multi_socket(void *owner, int fd);
+
 struct http_multi {
     struct loop *loop;
     CURLM *curl;
     http_multi_done *done;
+    http_multi_socket *socket;
     long in_flight; /* kept by whoever adds and removes handles */
     bool closing;   /* libcurl is about to close, or has closed, what it stops watching now */
     struct loop_timer timer;
 };
 
 /* Opens one that keeps at most `connects` connections. It must not move afterwards. */
-bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done);
+bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done,
+                     http_multi_socket *socket);
 void http_multi_close(struct http_multi *m);
 
 /* Takes a transfer out, over or not. */

@@ -25,6 +25,8 @@
 
 struct watch {
     void *arg;
+    loop_ready *ready; /* NULL: the loop's, with `arg` */
+    void *diverted_arg;
     uint32_t generation; /* tells a descriptor's events from those of its predecessor */
     unsigned want;
 };
@@ -69,7 +71,22 @@ void loop_forget(struct loop *l, int fd)
     if (fd < 0 || (size_t)fd >= l->watches_cap)
         return;
     l->watches[fd].want = LOOP_NONE;
+    l->watches[fd].ready = NULL;
     l->watches[fd].generation++;
+}
+
+void loop_divert(struct loop *l, int fd, loop_ready *ready, void *arg)
+{
+    if (fd < 0 || (size_t)fd >= l->watches_cap || !l->watches[fd].want)
+        return;
+    l->watches[fd].ready = ready;
+    l->watches[fd].diverted_arg = arg;
+}
+
+void loop_undivert(struct loop *l, int fd, const void *arg)
+{
+    if (fd >= 0 && (size_t)fd < l->watches_cap && l->watches[fd].diverted_arg == arg)
+        l->watches[fd].ready = NULL;
 }
 
 bool loop_watch(struct loop *l, int fd, unsigned want, void *arg)
@@ -227,7 +244,10 @@ static void handle(struct loop *l, const struct epoll_event *e, int64_t since_us
     unsigned what = (e->events & EPOLLIN ? LOOP_READ : 0u) |
                     (e->events & EPOLLOUT ? LOOP_WRITE : 0u) |
                     (e->events & (EPOLLERR | EPOLLHUP) ? LOOP_BROKEN : 0u);
-    l->ready(w->arg, fd, what);
+    if (w->ready)
+        w->ready(w->diverted_arg, fd, what);
+    else
+        l->ready(w->arg, fd, what);
 }
 
 static void fire_due(struct loop *l)

@@ -32,6 +32,11 @@ void loop_free(struct loop *l); /* what is still set is forgotten */
  * is open. False if the kernel refuses. */
 bool loop_watch(struct loop *l, int fd, unsigned want, void *arg);
 
+/* Lets `ready` handle what a watched descriptor is ready for, in place of loop_new()'s, until the
+ * watch ends or loop_undivert() is called with the same `arg`. */
+void loop_divert(struct loop *l, int fd, loop_ready *ready, void *arg);
+void loop_undivert(struct loop *l, int fd, const void *arg);
+
 /* Ends the watch of a descriptor that is closed, or is going to be at once: the number may be
  * another thread's by now, so that the kernel must not be told. */
 void loop_forget(struct loop *l, int fd);

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,9 +38,13 @@ struct raw_reply {
 
 #define RAW_MAX_THREADS 512
 
+/* How many of `len` bytes that are left of a reply go out at once, before a millisecond's pause. */
+typedef size_t raw_cut(const char *left, size_t len);
+
 struct raw_server {
     const struct raw_reply *replies;
     size_t n_replies;
+    raw_cut *cut; /* NULL: all; change it only when nothing is in flight */
     int listener, port;
     pthread_t acceptor;
     pthread_t threads[RAW_MAX_THREADS];
@@ -63,6 +68,18 @@ static bool raw_send(int fd, const char *data, size_t len)
             return false;
         data += n;
         len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool raw_send_pieces(int fd, const char *data, size_t len, raw_cut *cut)
+{
+    for (size_t at = 0, n; at < len; at += n) {
+        n = cut ? cut(data + at, len - at) : len;
+        if (at)
+            poll(NULL, 0, 1);
+        if (!raw_send(fd, data + at, n))
+            return false;
     }
     return true;
 }
@@ -116,7 +133,7 @@ static bool raw_answer(struct raw_connection *c, int nth)
     if (!r || nth == r->die_on_request ||
         (r->die_from_connection && c->number >= r->die_from_connection))
         return false;
-    if (!raw_send(c->fd, r->bytes, r->len ? r->len : strlen(r->bytes)))
+    if (!raw_send_pieces(c->fd, r->bytes, r->len ? r->len : strlen(r->bytes), s->cut))
         return false;
     char byte;
     switch (r->then) {

@@ -7,6 +7,7 @@
 
 #include "buf.h"
 #include "check.h"
+#include "chunks.h"
 #include "clock.h"
 #include "dialect.h"
 #include "endpoint.h"
@@ -121,6 +122,8 @@ static void wait_for(struct http *h, const int *count, int want)
     CHECK_INT(*count, want);
 }
 
+static uint64_t last_direct; /* chunks that the last ask() or repeat() read without libcurl */
+
 /* One request on a loop of its own. */
 static void ask(const struct endpoint *ep, struct reply *r)
 {
@@ -132,6 +135,7 @@ static void ask(const struct endpoint *ep, struct reply *r)
     http_post(h, span_of("{}"), NULL, r, at_done, &count);
     CHECK_INT(count, 0); /* never from http_post() */
     wait_for(h, &count, 1);
+    last_direct = http_direct_chunks(h);
     http_free(h);
     CHECK(r->sent_us > 0 && r->done_us >= r->sent_us);
 }
@@ -176,13 +180,43 @@ static const struct outcome_row outcomes[] = {
     {"stays-open", END_CLEAN, "", 200, true, "hi"},
 };
 
-static void test_outcomes(int port)
+static size_t cut_sevens(const char *left, size_t len)
 {
+    (void)left;
+    return len < 7 ? len : 7;
+}
+
+/* Headers, each whole chunk, the rest. */
+static size_t cut_chunks(const char *left, size_t len)
+{
+    struct span payload;
+    const char *blank = strncmp(left, "HTTP/", 5) == 0 ? strstr(left, "\r\n\r\n") : NULL;
+    size_t n =
+        blank ? (size_t)(blank - left) + 4 : chunks_whole((struct span){left, len}, &payload);
+    return n ? n : len;
+}
+
+/* However the bytes come, and whoever reads them. */
+static const struct way {
+    raw_cut *cut;
+    bool through_libcurl;
+} ways[] = {
+    {NULL, false},
+    {cut_sevens, false},
+    {cut_chunks, false},
+    {cut_chunks, true},
+};
+#define N_WAYS (sizeof ways / sizeof ways[0])
+
+static void test_outcomes(struct raw_server *s, const struct way *way)
+{
+    s->cut = way->cut;
     for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
         const struct outcome_row *o = &outcomes[i];
         struct endpoint ep;
         struct reply r;
-        open_endpoint(&ep, port, o->name);
+        open_endpoint(&ep, s->port, o->name);
+        ep.through_libcurl = way->through_libcurl;
         ep.caps = (struct wire_caps){.line = 2000, .reply = 100000, .headers = 4000};
         if (strcmp(o->name, "header-forever") == 0)
             ep.caps.headers = 10000000; /* so that libcurl's own limit is met first */
@@ -198,7 +232,8 @@ static void test_outcomes(int port)
         if (o->content)
             CHECK_STR(buf_str(&r.content), o->content);
         if (check_failures > before)
-            fprintf(stderr, "... in %s: %s\n", o->name, r.end_detail);
+            fprintf(stderr, "... in %s, way %d: %s\n", o->name, (int)(way - ways), r.end_detail);
+        CHECK(last_direct == 0 || !way->through_libcurl);
         if (r.done) {
             CHECK(r.first_byte_us >= r.sent_us && r.done_us >= r.last_token_us);
             CHECK(r.first_token_us >= r.first_byte_us && r.n_token_events == 1);
@@ -208,6 +243,7 @@ static void test_outcomes(int port)
         reply_release(&r);
         endpoint_release(&ep);
     }
+    s->cut = NULL;
 }
 
 static void test_facts(int port)
@@ -307,6 +343,7 @@ static void repeat(const struct endpoint *ep, int n, struct reply *r)
         http_post(h, span_of("{\"q\":1}"), i ? "X-Again: yes" : NULL, r, at_done, &count);
         wait_for(h, &count, i + 1);
     }
+    last_direct = http_direct_chunks(h);
     http_free(h);
 }
 
@@ -348,6 +385,28 @@ static void test_reuse(void)
     CHECK_INT(atomic_load(&s->n_connections), 2);
     CHECK_INT(atomic_load(&s->n_requests), 3);
     reply_release(&r);
+    endpoint_release(&ep);
+    raw_stop(s);
+}
+
+/* Chunks read without libcurl leave it a connection that it can use again. Where this machine is so
+ * slow that all pieces come together, libcurl reads them: then once more. */
+static void test_direct(void)
+{
+    struct endpoint ep;
+    struct reply r;
+    struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
+    s->cut = cut_chunks;
+    open_endpoint(&ep, s->port, "stream");
+    last_direct = 0;
+    for (int i = 1; i <= 100 && !last_direct; i++) {
+        repeat(&ep, 3, &r);
+        CHECK(r.reused && r.done && !r.retries);
+        CHECK_STR(buf_str(&r.content), "hi");
+        CHECK_INT(atomic_load(&s->n_connections), i);
+        reply_release(&r);
+    }
+    CHECK(last_direct > 0 && last_direct <= 6);
     endpoint_release(&ep);
     raw_stop(s);
 }
@@ -567,12 +626,14 @@ int main(void)
     struct err err = {0};
     CHECK_INT(http_global_init(&err), 0);
     struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
-    test_outcomes(s->port);
+    for (size_t i = 0; i < N_WAYS; i++)
+        test_outcomes(s, &ways[i]);
     test_facts(s->port);
     test_limits(s->port);
     test_no_connection(s->port);
     raw_stop(s);
     test_reuse();
+    test_direct();
     test_secrets();
     test_routes();
     test_unix_socket();
