@@ -46,7 +46,7 @@ static bool read_chunks(struct direct *d, int fd)
     size_t whole = 0;
     for (size_t size; (size = chunks_whole(left, &payload)); whole += size)
         left = (struct span){left.data + size, left.len - size};
-    if (!whole || recv(fd, bytes, whole, MSG_TRUNC | MSG_DONTWAIT) != (ssize_t)whole)
+    if (!whole || recv(fd, bytes, whole, MSG_DONTWAIT) != (ssize_t)whole)
         return false;
     for (size_t at = 0; at < whole;) {
         at += chunks_whole((struct span){bytes + at, whole - at}, &payload);
