@@ -59,6 +59,7 @@ struct http {
     struct http_multi multis[MAX_MULTIS];
     int n_multis, n_in_flight;
     CURLSH *share;
+    CURLU *url;
     struct curl_slist *headers;
     struct redactor redactor;
     struct exchange *first, *idle;
@@ -66,17 +67,6 @@ struct http {
     uint64_t n_direct;
     bool any_cancelled, direct;
 };
-
-int http_global_init(struct err *err)
-{
-    CURLcode rc = curl_global_init(CURL_GLOBAL_DEFAULT);
-    return rc ? err_set(err, STATUS_TOOL, "can't start libcurl: %s", curl_easy_strerror(rc)) : 0;
-}
-
-void http_global_end(void)
-{
-    curl_global_cleanup();
-}
 
 /* --- how an exchange ends --- */
 
@@ -238,7 +228,7 @@ static struct exchange *new_exchange(struct http *h)
     x = mem_zero(1, sizeof *x);
     x->http = h;
     x->easy = http_easy_new(h->ep);
-    http_easy_set_post(x->easy, h->ep);
+    http_easy_set_post(x->easy, h->ep, h->url);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
     direct_init(&x->direct, x->easy, on_chunk, x);
     curl_easy_setopt(x->easy, CURLOPT_SHARE, h->share);
@@ -411,6 +401,7 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     h->n_multis = wanted > MAX_MULTIS ? MAX_MULTIS : wanted < 1 ? 1 : (int)wanted;
     h->loop = loop_new(http_multi_ready, err);
     h->share = curl_share_init();
+    h->url = http_easy_url(ep);
     long connects = max_in_flight / h->n_multis + SPARE_CONNECTS;
     bool ok = h->loop && h->share;
     for (int i = 0; ok && i < h->n_multis; i++)
@@ -444,6 +435,7 @@ void http_free(struct http *h)
     for (int i = 0; i < h->n_multis; i++)
         http_multi_close(&h->multis[i]);
     curl_share_cleanup(h->share);
+    curl_url_cleanup(h->url);
     curl_slist_free_all(h->headers);
     secrets_release(&h->redactor);
     loop_free(h->loop);

@@ -7,11 +7,23 @@
 #include <string.h>
 
 #include "endpoint.h"
+#include "http.h"
 #include "mem.h"
 
 #define DNS_CACHE_S   300L
 #define RECEIVE_BYTES 16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES    16384L
+
+int http_global_init(struct err *err)
+{
+    CURLcode rc = curl_global_init(CURL_GLOBAL_DEFAULT);
+    return rc ? err_set(err, STATUS_TOOL, "can't start libcurl: %s", curl_easy_strerror(rc)) : 0;
+}
+
+void http_global_end(void)
+{
+    curl_global_cleanup();
+}
 
 static void set_tls(CURL *easy, const struct endpoint *ep)
 {
@@ -54,9 +66,21 @@ CURL *http_easy_new(const struct endpoint *ep)
     return easy;
 }
 
-void http_easy_set_post(CURL *easy, const struct endpoint *ep)
+CURLU *http_easy_url(const struct endpoint *ep)
 {
-    curl_easy_setopt(easy, CURLOPT_URL, ep->url);
+    CURLU *url = curl_url();
+    if (curl_url_set(url, CURLUPART_URL, ep->url, 0) == CURLUE_OK)
+        return url;
+    curl_url_cleanup(url);
+    return NULL;
+}
+
+void http_easy_set_post(CURL *easy, const struct endpoint *ep, CURLU *url)
+{
+    if (url)
+        curl_easy_setopt(easy, CURLOPT_CURLU, url);
+    else
+        curl_easy_setopt(easy, CURLOPT_URL, ep->url);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BYTES);

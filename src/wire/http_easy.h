@@ -13,8 +13,12 @@ struct endpoint;
  */
 CURL *http_easy_new(const struct endpoint *ep);
 
-/* For POSTs to the chat route, with buffers for many at a time. */
-void http_easy_set_post(CURL *easy, const struct endpoint *ep);
+/* The chat route, taken apart once for all handles; NULL if it makes no sense: then each request
+ * ends with libcurl's reason. */
+CURLU *http_easy_url(const struct endpoint *ep);
+
+/* For POSTs to the chat route, with buffers for many at a time; `url` outlives the handle. */
+void http_easy_set_post(CURL *easy, const struct endpoint *ep, CURLU *url);
 
 /* The header lines of every request: the key, the user's own, and, for a POST, ours. */
 struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post);
