@@ -21,11 +21,9 @@
 #include "session.h"
 #include "settings.h"
 
-#define QUEUE_LENGTH 16384 /* a checkpoint of the database must not stall the workers */
-#define LOOP_WAIT_US 200000
-/* Starting sessions (long contexts, connects) takes turns with the streams that already run. */
-#define START_BUDGET_US 1000
-#define START_PAUSE_US  1000
+#define QUEUE_LENGTH   16384 /* a checkpoint of the database must not stall the workers */
+#define LOOP_WAIT_US   200000
+#define START_PAUSE_US 1000
 
 struct worker {
     struct load *load;
@@ -202,15 +200,13 @@ static void start_session(struct worker *w, long order)
 static void fill(struct worker *w)
 {
     long order;
-    int64_t began = clock_mono_us();
-    while (w->busy < w->slots && !atomic_load(&w->load->progress.stop)) {
-        if (clock_mono_us() - began > START_BUDGET_US) {
-            pause_starts(w, clock_mono_us() + START_PAUSE_US);
-            return;
-        }
-        if (!take_place(w, &order))
-            return;
+    int64_t until_us = clock_mono_us() + http_start_budget_us(w->http);
+    while (w->busy < w->slots && !atomic_load(&w->load->progress.stop) && take_place(w, &order)) {
         start_session(w, order);
+        if (clock_mono_us() < until_us)
+            continue;
+        pause_starts(w, clock_mono_us() + START_PAUSE_US);
+        return;
     }
 }
 

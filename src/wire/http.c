@@ -28,6 +28,9 @@
 #define PER_MULTI      32
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
+/* Starting exchanges takes turns with those in flight. */
+#define START_BUDGET_US 1000
+#define GOOD_TURN_US    2000
 
 struct exchange {
     struct http *http;
@@ -463,6 +466,12 @@ static void finish_cancelled(struct http *h)
         finish(x, CURLE_OK);
         next = h->first; /* the callback may have changed the list anywhere */
     }
+}
+
+int64_t http_start_budget_us(const struct http *h)
+{
+    int64_t turn = loop_turn_us(h->loop);
+    return START_BUDGET_US * GOOD_TURN_US / (turn > GOOD_TURN_US ? turn : GOOD_TURN_US);
 }
 
 int http_run(struct http *h, int64_t wait_us)

@@ -38,6 +38,11 @@ void http_cancel(struct exchange *x);
 /* Calls `tick` once, from http_run(), at or after `at_us` (clock_mono_us()). */
 void http_at(struct http *h, int64_t at_us, http_tick *tick, void *arg);
 
+/* For how long the caller may start exchanges now, at a stretch, so that those in flight are late
+ * by a few milliseconds at most; then http_at() in a millisecond. Each costs several times its
+ * start once it connects, so this shrinks as the loop's turns grow. One may always be started. */
+int64_t http_start_budget_us(const struct http *h);
+
 /* Handles what is ready, waiting up to `wait_us` for something. Returns the exchanges in flight. */
 int http_run(struct http *h, int64_t wait_us);
 

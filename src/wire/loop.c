@@ -288,6 +288,11 @@ int64_t loop_late_us(const struct loop *l)
     return l->late_us;
 }
 
+int64_t loop_turn_us(const struct loop *l)
+{
+    return clock_mono_us() - l->batch_us;
+}
+
 void loop_wake(struct loop *l)
 {
     uint64_t one = 1;
