@@ -8,6 +8,7 @@ struct tally;
 
 struct bare_job {
     bool decode; /* with the decoder of the product; else the bytes are only counted */
+    bool paced;  /* events carry the moment at which they were written */
     int port;
     const char *path; /* of every request */
     long sessions;    /* connections, each with one request at a time */

@@ -74,10 +74,16 @@ static const struct opt table[] = {
     {.name = "tls", .kind = OPT_BOOL, .offset = FIELD(tls), .help = "the engine speaks TLS"},
     {0}};
 
+static bool is_paced(const struct options *o)
+{
+    return strstr(o->spec, "-r0-") == NULL;
+}
+
 static int run_bare(const struct options *o, struct tally *t, struct err *err)
 {
     char *path = mem_printf("/%s/v1/chat/completions", o->spec);
     struct bare_job job = {.decode = strcmp(o->mode, "decode") == 0,
+                           .paced = is_paced(o),
                            .port = (int)o->port,
                            .path = path,
                            .sessions = o->sessions,
@@ -96,6 +102,7 @@ static int run_engine(const struct options *o, struct tally *t, struct err *err)
                              .requests = o->requests,
                              .body_bytes = o->body_bytes,
                              .threads = (int)o->threads,
+                             .paced = is_paced(o),
                              .trees = strcmp(o->mode, "trees") == 0,
                              .insecure = o->tls};
     int rc = engine_run(&job, t, err);

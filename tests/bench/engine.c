@@ -4,6 +4,7 @@
 #include "engine.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,19 +22,30 @@
 #define PAUSE_US 1000
 #define WAIT_US  100000
 
+/* When all workers' first streams have begun. */
+struct start {
+    atomic_int workers; /* that have streams which have not */
+    _Atomic int64_t over_us;
+};
+
 struct worker {
     const struct engine_job *job;
+    struct start *start;
     const struct endpoint *ep;
     struct http *http;
     pthread_t thread;
     struct tally tally;
     struct span body;
-    long slots, requests, started, left;
+    struct slot *slots;
+    long n_slots, n_open; /* slots, and how many of them have been given a request */
+    long n_begun;         /* of the first slots in a row that have had a byte of an answer */
+    long requests, started, left;
 };
 
 struct slot {
     struct worker *worker;
     struct reply reply;
+    bool had; /* an answer */
 };
 
 static int64_t thread_cpu_us(void)
@@ -43,27 +55,28 @@ static int64_t thread_cpu_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* The last stamp of each arrival; and how many events there were. */
+/* Each event's stamp against the arrival that it stands in. */
 static void read_stamps(struct worker *w, const struct reply *r)
 {
     static const char key[] = "id: 0";
-    int64_t began = thread_cpu_us();
+    int64_t began = thread_cpu_us(), over = atomic_load(&w->start->over_us), first = 0, now = 0;
     struct span raw = buf_span(&r->raw);
     size_t arrival = 0;
-    int64_t last = 0;
     for (long at = 0; (at = span_find(raw, span_of(key), (size_t)at)) >= 0;) {
         at += (long)sizeof key - 1;
-        w->tally.events++;
-        while (arrival < r->n_arrivals && r->arrivals[arrival].offset <= (size_t)at) {
-            if (last)
-                tally_late(&w->tally, last, r->arrivals[arrival].at_us);
-            last = 0;
+        while (arrival < r->n_arrivals && r->arrivals[arrival].offset <= (size_t)at)
             arrival++;
-        }
-        last = strtoll(raw.data + at, NULL, 10);
+        int64_t sent = strtoll(raw.data + at, NULL, 10);
+        if (!sent || arrival == r->n_arrivals)
+            continue;
+        now = r->arrivals[arrival].at_us;
+        if (first)
+            tally_late(&w->tally, over && now >= over ? TALLY_RUNNING : TALLY_STARTING, sent, now);
+        else
+            first = now;
     }
-    if (last && arrival < r->n_arrivals)
-        tally_late(&w->tally, last, r->arrivals[arrival].at_us);
+    if (first)
+        tally_stream(&w->tally, first, now);
     w->tally.spare_us += thread_cpu_us() - began;
 }
 
@@ -77,12 +90,12 @@ static void on_done(void *arg, struct reply *r)
     w->tally.failed += !good;
     w->tally.requests++;
     w->left--;
-    read_stamps(w, r);
+    if (w->job->paced)
+        read_stamps(w, r);
     reply_release(r);
+    slot->had = true;
     if (w->started < w->requests)
         post(slot);
-    else
-        free(slot);
 }
 
 static void post(struct slot *slot)
@@ -97,21 +110,36 @@ static void post(struct slot *slot)
 static void on_tick(void *arg)
 {
     struct worker *w = arg;
-    for (int i = 0; i < STARTS && w->slots > 0 && w->started < w->requests; i++, w->slots--) {
-        struct slot *slot = mem_zero(1, sizeof *slot);
+    for (int i = 0; i < STARTS && w->n_open < w->n_slots && w->started < w->requests; i++) {
+        struct slot *slot = &w->slots[w->n_open++];
         slot->worker = w;
         post(slot);
     }
-    if (w->slots > 0 && w->started < w->requests)
+    if (w->n_open < w->n_slots && w->started < w->requests)
         http_at(w->http, clock_mono_us() + PAUSE_US, on_tick, w);
+}
+
+/* Looks whether the start is over, as far as this worker goes. */
+static void watch_start(struct worker *w)
+{
+    long first = w->n_slots < w->requests ? w->n_slots : w->requests;
+    if (w->n_begun == first)
+        return;
+    while (w->n_begun < w->n_open &&
+           (w->slots[w->n_begun].had || w->slots[w->n_begun].reply.first_byte_us))
+        w->n_begun++;
+    if (w->n_begun == first && atomic_fetch_sub(&w->start->workers, 1) == 1)
+        atomic_store(&w->start->over_us, clock_mono_us());
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
     on_tick(w);
-    while (w->left > 0)
+    while (w->left > 0) {
         http_run(w->http, WAIT_US);
+        watch_start(w);
+    }
     return NULL;
 }
 
@@ -119,7 +147,7 @@ static int run_workers(struct worker *workers, int n, struct tally *t, struct er
 {
     int started = 0, rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
-        workers[i].http = http_new(workers[i].ep, workers[i].slots, err);
+        workers[i].http = http_new(workers[i].ep, workers[i].n_slots, err);
         rc = workers[i].http ? 0 : -1;
     }
     for (; started < n && rc == 0; started++)
@@ -132,6 +160,7 @@ static int run_workers(struct worker *workers, int n, struct tally *t, struct er
     for (int i = 0; i < n; i++) {
         http_free(workers[i].http);
         tally_join(t, &workers[i].tally);
+        free(workers[i].slots);
     }
     return rc;
 }
@@ -149,14 +178,17 @@ int engine_run(const struct engine_job *job, struct tally *t, struct err *err)
     char *body = mem_zero((size_t)job->body_bytes + 1, 1);
     memset(body, 'x', (size_t)job->body_bytes);
     struct worker *workers = mem_zero((size_t)job->threads, sizeof *workers);
+    struct start start = {.workers = job->threads};
     for (int i = 0; i < job->threads; i++) {
         struct worker *w = &workers[i];
-        *w = (struct worker){.job = job, .ep = &ep, .body = span_of(body)};
-        w->slots = job->sessions / job->threads + (i < job->sessions % job->threads);
+        *w = (struct worker){.job = job, .start = &start, .ep = &ep, .body = span_of(body)};
+        w->n_slots = job->sessions / job->threads + (i < job->sessions % job->threads);
         w->requests = w->left = job->requests / job->threads + (i < job->requests % job->threads);
+        w->slots = mem_zero((size_t)w->n_slots, sizeof *w->slots);
         tally_begin(&w->tally);
     }
     int rc = run_workers(workers, job->threads, t, err);
+    t->running_us = atomic_load(&start.over_us);
     free(workers);
     free(body);
     endpoint_release(&ep);

@@ -12,6 +12,7 @@ struct engine_job {
     const char *url; /* base URL of the endpoint */
     long sessions, requests, body_bytes;
     int threads;
+    bool paced; /* events carry the moment at which they were written */
     bool trees; /* a tree for each event: the decoder without its short cut */
     bool insecure;
 };
