@@ -234,6 +234,7 @@ class Bench:
         m["cpu_s"] = m["user_s"] + m["sys_s"]
         if name == "run":
             self.add_run(m, json.loads(text), asked, watch.alone_s, main_s)
+        m["core_share"] = m["cpu_s"] / m["wall_s"]
         m["us_per_event"] = m["cpu_s"] / m["events"] * 1e6
         m["ms_per_request"] = m["cpu_s"] / m["requests"] * 1e3
         if w.stream_s and m.get("stream_s"):

@@ -137,8 +137,8 @@ def markdown(data):
            "has begun. *own late p99* is what `run` says of itself: from when a socket was known to be "
            "ready. *storing* is the main thread's share of the run's CPU, without start-up and summary.",
            "", "## Against the targets", "",
-           "Ratios are medians of the rounds; behind them, of the least disturbed rounds of both" +
-           (", of all runs." if several else "."), ""]
+           "Medians of the rounds. *least* is the least of all rounds; for a ratio, the least of the one "
+           "client to the least of the other.", ""]
     out += targets_table(data)
     out += ["", "![CPU per event](bench.svg)", "", "## All figures"]
     if several:
