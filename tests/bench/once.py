@@ -7,6 +7,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MB_REPLY = "1 MB of "
+MILLION_OPTIONS = []  # of million.py
 
 
 def judge(build):
@@ -31,7 +32,8 @@ def rows_of(value):
 
 
 def million(toolstorm):
-    done = subprocess.run([sys.executable, os.path.join(HERE, "million.py"), "--toolstorm", toolstorm],
+    done = subprocess.run([sys.executable, os.path.join(HERE, "million.py"), "--toolstorm", toolstorm] +
+                          MILLION_OPTIONS,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode:
         sys.exit(f"bench: million.py failed with status {done.returncode}")
