@@ -15,7 +15,8 @@
 #include "clock.h"
 #include "mem.h"
 
-#define BATCH       256
+#define FIRST_BATCH 256
+#define MAX_BATCH   65536
 #define SLEPT_US    50 /* a shorter epoll_wait() found something that was ready before */
 #define SUB_BITS    3  /* buckets per power of two: 2^3 */
 #define N_BUCKETS   (48 << SUB_BITS)
@@ -41,11 +42,14 @@ struct once {
 struct loop {
     loop_ready *ready;
     int epoll_fd, wake_fd;
+    struct epoll_event *events; /* room for all that can be ready at once, as far as is known */
+    int events_cap;
     struct watch *watches; /* by descriptor */
     size_t watches_cap;
     struct loop_timer **heap; /* [1..n_timers] */
     size_t n_timers, heap_cap;
     int64_t now_us, late_us, batch_us;
+    int64_t turn_us; /* the last whole one */
     uint64_t buckets[N_BUCKETS], n_handled;
 };
 
@@ -53,6 +57,8 @@ struct loop *loop_new(loop_ready *ready, struct err *err)
 {
     struct loop *l = mem_zero(1, sizeof *l);
     l->ready = ready;
+    l->events_cap = FIRST_BATCH;
+    l->events = mem_resize(NULL, FIRST_BATCH * sizeof *l->events);
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->now_us = l->batch_us = clock_mono_us();
@@ -182,6 +188,7 @@ void loop_free(struct loop *l)
     for (size_t i = 1; i <= l->n_timers; i++)
         if (l->heap[i]->fire == fire_once)
             free(l->heap[i]->arg);
+    free(l->events);
     free(l->watches);
     free(l->heap);
     free(l);
@@ -262,20 +269,31 @@ static void fire_due(struct loop *l)
     }
 }
 
+/* Whatever was ready is in one batch, so that none of it waits for more than one other batch. */
+static int wait_for_events(struct loop *l, int64_t wait_us)
+{
+    int n = epoll_wait(l->epoll_fd, l->events, l->events_cap, MS(wait_us));
+    if (n == l->events_cap && n < MAX_BATCH) {
+        l->events_cap *= 2;
+        l->events = mem_resize(l->events, (size_t)l->events_cap * sizeof *l->events);
+    }
+    return n;
+}
+
 void loop_run(struct loop *l, int64_t wait_us)
 {
-    struct epoll_event events[BATCH];
     int64_t start = clock_mono_us();
     if (l->n_timers && l->heap[1]->at_us - start < wait_us)
         wait_us = l->heap[1]->at_us - start;
     wait_us = wait_us < 0 ? 0 : wait_us > MAX_WAIT_US ? MAX_WAIT_US : wait_us;
-    int n = epoll_wait(l->epoll_fd, events, BATCH, MS(wait_us));
+    int n = wait_for_events(l, wait_us);
     l->now_us = clock_mono_us();
     int64_t since = l->now_us - start < SLEPT_US ? l->batch_us : l->now_us;
     l->batch_us = l->now_us;
     for (int i = 0; i < n; i++)
-        handle(l, &events[i], since);
+        handle(l, &l->events[i], since);
     fire_due(l);
+    l->turn_us = clock_mono_us() - l->batch_us;
 }
 
 int64_t loop_now_us(const struct loop *l)
@@ -290,7 +308,8 @@ int64_t loop_late_us(const struct loop *l)
 
 int64_t loop_turn_us(const struct loop *l)
 {
-    return clock_mono_us() - l->batch_us;
+    int64_t now = clock_mono_us() - l->batch_us;
+    return now > l->turn_us ? now : l->turn_us;
 }
 
 void loop_wake(struct loop *l)

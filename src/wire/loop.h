@@ -55,7 +55,8 @@ void loop_run(struct loop *l, int64_t wait_us);
 int64_t loop_now_us(const struct loop *l);  /* when the handler that is running was called */
 int64_t loop_late_us(const struct loop *l); /* how late that was */
 
-int64_t loop_turn_us(const struct loop *l); /* how long this turn has been handling things */
+/* How long handling what was ready took in the last turn, or has taken in this one, if longer. */
+int64_t loop_turn_us(const struct loop *l);
 
 /* Makes a waiting loop_run() return soon; from any thread. */
 void loop_wake(struct loop *l);

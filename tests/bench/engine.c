@@ -18,7 +18,6 @@
 #include "reply.h"
 #include "tally.h"
 
-#define STARTS   16 /* exchanges begun at a time */
 #define PAUSE_US 1000
 #define WAIT_US  100000
 
@@ -110,10 +109,13 @@ static void post(struct slot *slot)
 static void on_tick(void *arg)
 {
     struct worker *w = arg;
-    for (int i = 0; i < STARTS && w->n_open < w->n_slots && w->started < w->requests; i++) {
+    int64_t until_us = clock_mono_us() + http_start_budget_us(w->http);
+    while (w->n_open < w->n_slots && w->started < w->requests) {
         struct slot *slot = &w->slots[w->n_open++];
         slot->worker = w;
         post(slot);
+        if (clock_mono_us() >= until_us)
+            break;
     }
     if (w->n_open < w->n_slots && w->started < w->requests)
         http_at(w->http, clock_mono_us() + PAUSE_US, on_tick, w);
