@@ -213,6 +213,14 @@ void store_close(struct store *s)
     free(s);
 }
 
+int store_check_alone(struct store *s, struct err *err)
+{
+    /* Out of WAL mode comes only who is alone. */
+    if (store_flush(s, err) < 0)
+        return -1;
+    return database_exec(s, "PRAGMA journal_mode=DELETE; PRAGMA journal_mode=WAL", "change", err);
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static int bind_column(sqlite3_stmt *stmt, int at, const struct column *c, const void *row)
@@ -225,7 +233,8 @@ static int bind_column(sqlite3_stmt *stmt, int at, const struct column *c, const
         return n < 0 ? sqlite3_bind_null(stmt, at) : sqlite3_bind_int64(stmt, at, n);
     }
     case COL_INT: return sqlite3_bind_int(stmt, at, *(const int *)(const void *)field);
-    case COL_TIME: {
+    case COL_TIME:
+    case COL_MOMENT: {
         int64_t t = *(const int64_t *)(const void *)field;
         return t < 0 ? sqlite3_bind_null(stmt, at) : sqlite3_bind_int64(stmt, at, t);
     }

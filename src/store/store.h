@@ -20,6 +20,9 @@ enum store_mode { STORE_READ, STORE_WRITE /* creates, migrates */ };
 struct store *store_open(const char *path, enum store_mode mode, struct err *err);
 void store_close(struct store *s); /* commits what is pending */
 
+/* Error of status 5 if another program has the database open, as one that stores a run has. */
+int store_check_alone(struct store *s, struct err *err) MUST_CHECK;
+
 /* A setting, tag or fact about the server, kept as text. */
 struct pair {
     const char *key, *value;
@@ -27,7 +30,7 @@ struct pair {
 
 /* What is known of a run only when it is over. */
 struct run_end {
-    const char *status; /* "done", "interrupted", "decided" */
+    const char *status; /* "done", "interrupted", "decided"; "running" when it goes on again */
     long peak_in_flight;
     int64_t wall_us, cpu_us, late_p99_us;
     const struct pair *facts; /* further warnings and figures; or NULL */

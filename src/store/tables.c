@@ -58,6 +58,27 @@ static const struct column runs[] = {
     ROW(run_row, "scenario_text", COL_TEXT, scenario_text),
 };
 
+/* What the rows of a run that was joined from shards say of each. */
+static const struct column shards[] = {
+    KEY("run", COL_LONG, run),
+    KEY("uid", COL_TEXT, uid),
+    KEY("shard", COL_LONG, shard),
+    KEY("shards", COL_LONG, shards),
+    KEY("started", COL_TEXT, started),
+    ROW(run_row, "started_us", COL_TIME, started_us),
+    ROW(run_row, "base_url", COL_TEXT, base_url),
+    ROW(run_row, "sessions", COL_LONG, sessions),
+    ROW(run_row, "concurrency", COL_LONG, concurrency),
+    ROW(run_row, "threads", COL_LONG, threads),
+    END("status", COL_TEXT, status),
+    END("peak_in_flight", COL_COUNT, peak_in_flight),
+    END("wall_us", COL_TIME, wall_us),
+    END("cpu_us", COL_TIME, cpu_us),
+    END("late_p99_us", COL_TIME, late_p99_us),
+    ROW(run_row, "command", COL_TEXT, command),
+    ROW(run_row, "server_json", COL_TEXT, server_json),
+};
+
 static const struct column sessions[] = {
     KEY("run", COL_LONG, run),
     ROW(session_row, "session", COL_LONG, session),
@@ -68,8 +89,8 @@ static const struct column sessions[] = {
     ROW(session_row, "ramp", COL_BOOL, ramp),
     ROW(session_row, "warmup", COL_BOOL, warmup),
     ROW(session_row, "start_order", COL_LONG, start_order),
-    ROW(session_row, "start_us", COL_TIME, start_us),
-    ROW(session_row, "end_us", COL_TIME, end_us),
+    ROW(session_row, "start_us", COL_MOMENT, start_us),
+    ROW(session_row, "end_us", COL_MOMENT, end_us),
     ROW(session_row, "canary", COL_TEXT, canary),
 };
 
@@ -80,12 +101,12 @@ static const struct column rounds[] = {
     ROW(round_row, "round", COL_INT, round),
     ROW(round_row, "class", COL_TEXT, class),
     ROW(round_row, "reason", COL_TEXT, reason),
-    ROW(round_row, "scheduled_us", COL_TIME, scheduled_us),
-    ROW(round_row, "sent_us", COL_TIME, sent_us),
-    ROW(round_row, "first_byte_us", COL_TIME, first_byte_us),
-    ROW(round_row, "first_token_us", COL_TIME, first_token_us),
-    ROW(round_row, "last_token_us", COL_TIME, last_token_us),
-    ROW(round_row, "done_us", COL_TIME, done_us),
+    ROW(round_row, "scheduled_us", COL_MOMENT, scheduled_us),
+    ROW(round_row, "sent_us", COL_MOMENT, sent_us),
+    ROW(round_row, "first_byte_us", COL_MOMENT, first_byte_us),
+    ROW(round_row, "first_token_us", COL_MOMENT, first_token_us),
+    ROW(round_row, "last_token_us", COL_MOMENT, last_token_us),
+    ROW(round_row, "done_us", COL_MOMENT, done_us),
     ROW(round_row, "token_events", COL_LONG, token_events),
     ROW(round_row, "prompt_tokens", COL_COUNT, prompt_tokens),
     ROW(round_row, "completion_tokens", COL_COUNT, completion_tokens),
@@ -215,6 +236,7 @@ static const struct column rejudgements[] = {
 
 static const struct table tables[N_TABLES] = {
     [TABLE_RUNS] = {"runs", "run", true, false, runs, COUNT(runs)},
+    [TABLE_SHARDS] = {"run_shards", "run, uid", true, true, shards, COUNT(shards)},
     [TABLE_SESSIONS] = {"sessions", "run, session", false, false, sessions, COUNT(sessions)},
     [TABLE_ROUNDS] = {"rounds", "run, session, round", false, false, rounds, COUNT(rounds)},
     [TABLE_FINDINGS] = {"findings", "run, session, number", false, false, findings,
@@ -250,6 +272,7 @@ static const char *sql_type(enum column_kind kind)
     case COL_COUNT:
     case COL_INT:
     case COL_TIME:
+    case COL_MOMENT:
     case COL_BOOL: return "INTEGER";
     case COL_DOUBLE: return "REAL";
     case COL_TEXT: return "TEXT";

@@ -14,6 +14,7 @@ enum column_kind {
     COL_COUNT,  /* long; negative = not known = NULL */
     COL_INT,    /* int */
     COL_TIME,   /* int64_t microseconds; negative = never = NULL */
+    COL_MOMENT, /* the same, since the run's start */
     COL_BOOL,   /* bool, as 0 or 1 */
     COL_DOUBLE, /* NaN = NULL */
     COL_TEXT,   /* const char *; NULL = NULL */
@@ -33,6 +34,7 @@ struct column {
 
 enum table_id {
     TABLE_RUNS,
+    TABLE_SHARDS,
     TABLE_SESSIONS,
     TABLE_ROUNDS,
     TABLE_FINDINGS,
@@ -62,7 +64,7 @@ struct table {
 
 /* FROM_KEY of every table. */
 struct row_key {
-    long run, session, sweep;
+    long run, session, sweep, shard, shards;
     int round, number;
     const char *started; /* ISO 8601, UTC */
     const char *uid;
