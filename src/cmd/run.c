@@ -13,6 +13,7 @@
 #include "run_options.h"
 #include "run_play.h"
 #include "run_record.h"
+#include "run_resume.h"
 #include "run_setup.h"
 #include "session.h"
 #include "store.h"
@@ -51,19 +52,50 @@ static int write_junit(struct store *store, long run, const char *file, struct e
     return rc;
 }
 
-static int play(const struct run_setup *s, struct store *store, const char *command,
-                struct err *err)
+static int play(const struct run_play *p, struct err *err)
 {
-    long run = run_record_begin(store, s, command, err);
-    if (run < 0)
-        return -1;
-    struct run_play p = {.setup = s, .store = store, .run = run};
+    const struct run_options *o = p->setup->options;
     struct played played;
-    if (run_play(&p, &played, err) != 0 || print_summary(store, run, s->options, err) != 0)
+    if (run_play(p, &played, err) != 0 || print_summary(p->store, p->run, o, err) != 0)
         return -1;
-    if (s->options->junit && write_junit(store, run, s->options->junit, err) != 0)
+    if (o->junit && write_junit(p->store, p->run, o->junit, err) != 0)
         return -1;
     return cmd_stopped() ? cmd_stopped() : (int)played.status;
+}
+
+static int begin(struct run_setup *s, struct store *store, const char *command, struct err *err)
+{
+    struct run_play p = {.setup = s, .store = store};
+    p.run = run_record_begin(store, s, command, err);
+    return p.run < 0 ? -1 : play(&p, err);
+}
+
+/* Plays what an earlier process has left. */
+static int go_on(struct run_setup *s, struct store *store, struct err *err)
+{
+    struct run_resume past = {0};
+    int rc = run_resume_begin(&past, store, s, err);
+    if (rc == 0) {
+        s->settings.missing = past.missing;
+        s->settings.n_missing = past.n_missing;
+        s->settings.played_us = past.played_us;
+        rc = play(&(struct run_play){.setup = s, .store = store, .run = past.run, .past = &past},
+                  err);
+    }
+    run_resume_release(&past);
+    return rc;
+}
+
+/* A run that is gone on with is in a database that exists. */
+static struct store *open_store(const struct run_options *o, struct err *err)
+{
+    if (o->resume) {
+        struct store *there = store_open(o->db, STORE_READ, err);
+        if (!there)
+            return NULL;
+        store_close(there);
+    }
+    return store_open(o->db, STORE_WRITE, err);
 }
 
 static int preview(const struct run_setup *s, struct err *err)
@@ -84,7 +116,7 @@ static int run(const struct run_options *o, int argc, char **argv, struct err *e
     int rc = -1;
     /* The store first: a database that can't be written should not cost a request. */
     if (!o->dry_run) {
-        store = store_open(o->db, STORE_WRITE, err);
+        store = open_store(o, err);
         if (!store)
             goto out;
     }
@@ -96,7 +128,7 @@ static int run(const struct run_options *o, int argc, char **argv, struct err *e
     }
     command = run_record_command(&setup, argc, argv);
     cmd_catch_stop();
-    rc = play(&setup, store, command, err);
+    rc = o->resume ? go_on(&setup, store, err) : begin(&setup, store, command, err);
 out:
     free(command);
     store_close(store);

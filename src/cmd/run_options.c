@@ -57,10 +57,13 @@ const struct opt run_option_table[] = {
      "start sessions at this rate (Poisson) instead of as soon as there is room; 0 = off"},
     {"threads", NULL, 0, OPT_LONG, AT(threads), "N", "0", 0, 256, NULL, NULL,
      "worker threads; 0 = one per core, at most 4"},
+    {"resume", NULL, 0, OPT_BOOL, AT(resume), NULL, "no", 0, 0, NULL, NULL,
+     "go on with the newest run of this --label, given the same options: play the sessions that a "
+     "kill or Ctrl-C has left out; with nothing missing, print the summary again"},
     {"only", NULL, 0, OPT_LONG, AT(only), "K", "0", 0, 10000000, NULL, NULL,
      "play session K alone; 0 = all"},
     {"shard", NULL, 0, OPT_TEXT, AT(shard), "K/N", NULL, 0, 0, NULL, NULL,
-     "play every N-th session, beginning with the K-th"},
+     "play every N-th session, beginning with the K-th; `toolstorm merge` joins the shards"},
     {"extra-body", NULL, 0, OPT_TEXT, AT(extra_body), "JSON", NULL, 0, 0, NULL, NULL,
      "members that join or replace those of the request"},
     {"preflight", NULL, 0, OPT_BOOL, AT(preflight), NULL, "yes", 0, 0, NULL, NULL,
@@ -124,6 +127,9 @@ const struct opt run_option_table[] = {
      "it sends reasoning before each answer"},
     {0},
 };
+
+const char *const run_local_options[] = {"db",        "dry-run", "junit",  "ledger", "output",
+                                         "preflight", "quiet",   "resume", NULL};
 
 /* Members that decide what is played and judged, and who sets them instead. */
 static const struct {

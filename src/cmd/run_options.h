@@ -33,11 +33,15 @@ struct run_options {
     int64_t sim_ttft_us, sim_itl_us;
     long sim_split;
     bool sim_think;
+    bool resume;
     /* talk */
     bool dry_run, quiet;
 };
 
 extern const struct opt run_option_table[];
+
+/* Names of the options that change neither what is played nor how it is judged. Ends with NULL. */
+extern const char *const run_local_options[];
 
 /* The endpoint's own check and those that go beyond one option. */
 int run_options_check(struct run_options *o, struct err *err) MUST_CHECK;

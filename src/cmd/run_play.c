@@ -14,6 +14,7 @@
 #include "progress.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "run_resume.h"
 #include "run_setup.h"
 #include "store.h"
 #include "until.h"
@@ -21,16 +22,28 @@
 #define POLL_US 20000 /* the store wants a look about so often */
 
 /* The sequential test takes what counts, by its place in the start order. */
-static bool decides(struct until *until, const struct run_options *o, const struct outcome *one)
+static bool decides(struct until *until, const struct run_options *o, long start_order,
+                    enum verdict_class class)
 {
-    long place = outcome_row(one)->start_order - o->warmup;
-    return until && place > 0 && until_add(until, place, reason_class(outcome_reason(one)));
+    long place = start_order - o->warmup;
+    return until && place > 0 && until_add(until, place, class);
+}
+
+/* What is stored decides before anything is played. */
+static bool past_decides(struct until *until, const struct run_play *p)
+{
+    bool decided = false;
+    for (size_t i = 0; p->past && i < p->past->n_stored; i++)
+        decided |= decides(until, p->setup->options, p->past->stored[i].start_order,
+                           p->past->stored[i].class);
+    return decided;
 }
 
 /* How many bytes of evidence a run has stored and left out. */
 struct evidence_count {
     size_t kept, dropped;
     long rounds_dropped;
+    bool resumed; /* what was left out before is not in it */
 };
 
 /* A session's evidence is stored whole or not at all: half a conversation proves little. */
@@ -61,7 +74,8 @@ static int pump(const struct run_play *p, struct load *l, struct until *until,
             limit_evidence(o, one, evidence);
         if (one && rc == 0)
             rc = store_session(p->store, p->run, outcome_row(one), err);
-        bool decided = one && decides(until, o, one);
+        bool decided = one && decides(until, o, outcome_row(one)->start_order,
+                                      reason_class(outcome_reason(one)));
         outcome_free(one);
         int64_t now = clock_mono_us();
         if (rc == 0)
@@ -136,18 +150,35 @@ static size_t add_facts(struct pair facts[2], const struct until *until, struct 
     }
     if (evidence->rounds_dropped) {
         snprintf(text, 160,
-                 "%ld exchanges with %.1f MiB were not stored: --evidence-limit was reached",
-                 evidence->rounds_dropped, (double)evidence->dropped / (1 << 20));
+                 "%ld exchanges with %.1f MiB were not stored%s: --evidence-limit was reached",
+                 evidence->rounds_dropped, (double)evidence->dropped / (1 << 20),
+                 evidence->resumed ? " since the run was resumed" : "");
         facts[n++] = (struct pair){"evidence dropped", text};
     }
     return n;
 }
 
+/* Puts the figures of what was played before to those of this process, which are in `end`. */
+static void add_past(const struct run_resume *past, struct run_end *end)
+{
+    if (past->peak_in_flight > end->peak_in_flight)
+        end->peak_in_flight = past->peak_in_flight;
+    if (past->late_p99_us > end->late_p99_us)
+        end->late_p99_us = past->late_p99_us;
+    end->cpu_us = past->cpu_us < 0 ? -1 : past->cpu_us + end->cpu_us;
+}
+
+/* `l` NULL: nothing was left to play. */
 static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us,
                   const struct until *until, const struct evidence_count *evidence, struct err *err)
 {
-    int64_t start_us = load_progress(l)->start_us;
-    struct load_figures f = load_end(l);
+    int64_t wall_us = p->setup->settings.played_us;
+    struct load_figures f = {.late_p99_us = -1};
+    if (l) {
+        int64_t start_us = load_progress(l)->start_us;
+        f = load_end(l);
+        wall_us = clock_mono_us() - start_us;
+    }
     struct pair facts[2];
     char text[160];
     struct buf test = BUF_INIT;
@@ -159,9 +190,11 @@ static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us
                           .facts = facts,
                           .n_facts = n_facts,
                           .peak_in_flight = f.peak_in_flight,
-                          .wall_us = clock_mono_us() - start_us,
+                          .wall_us = wall_us,
                           .cpu_us = clock_cpu_us() - cpu_start_us,
                           .late_p99_us = f.late_p99_us};
+    if (p->past)
+        add_past(p->past, &end);
     int rc = store_run_end(p->store, p->run, &end, err);
     /* Damaged sessions end early: those that finished beyond the decision are no fair sample. */
     if (rc == 0 && decided)
@@ -174,18 +207,23 @@ static int finish(const struct run_play *p, struct load *l, int64_t cpu_start_us
 int run_play(const struct run_play *p, struct played *played, struct err *err)
 {
     const struct run_options *o = p->setup->options;
+    const struct settings *settings = &p->setup->settings;
     int64_t cpu_start_us = clock_cpu_us();
-    struct load *l = load_start(&p->setup->settings, err);
-    if (!l)
-        return -1;
     struct until until = {0}, *deciding = NULL;
     if (strcmp(o->until, "decided") == 0) {
-        until_init(&until, o->p0, o->p1, o->test_error, load_total(l) - o->warmup);
+        until_init(&until, o->p0, o->p1, o->test_error, load_sessions(settings) - o->warmup);
         deciding = &until;
     }
-    struct evidence_count evidence = {0};
-    int rc = pump(p, l, deciding, &evidence, err);
-    if (finish(p, l, cpu_start_us, deciding, &evidence, err) != 0)
+    bool over = past_decides(deciding, p) || (settings->missing && settings->n_missing == 0) ||
+                (p->past && p->past->over);
+    struct load *l = over ? NULL : load_start(settings, err);
+    struct evidence_count evidence = {.kept = p->past ? p->past->evidence_bytes : 0,
+                                      .resumed = p->past};
+    int rc = over || l ? 0 : -1;
+    if (l)
+        rc = pump(p, l, deciding, &evidence, err);
+    if ((over || l) && !(p->past && p->past->over) &&
+        finish(p, l, cpu_start_us, deciding, &evidence, err) != 0)
         rc = -1;
     if (rc == 0)
         rc = read_tally(p, played, err);

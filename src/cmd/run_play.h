@@ -6,14 +6,16 @@
 #include "err.h"
 
 struct run_options;
+struct run_resume;
 struct run_setup;
 struct store;
 
 struct run_play {
     const struct run_setup *setup;
     struct store *store;
-    long run;           /* its number, from run_record_begin() */
-    const char *prefix; /* before the progress line, or NULL */
+    long run;                      /* its number, from run_record_begin() */
+    const char *prefix;            /* before the progress line, or NULL */
+    const struct run_resume *past; /* what of it was played before, or NULL */
 };
 
 /* What the run came to: figures of the store, without the sessions that warmed up. */

@@ -136,13 +136,18 @@ char *run_record_command(const struct run_setup *s, int argc, char **argv)
     return buf_take(&out);
 }
 
+static void add_settings(const struct run_setup *s, struct pair_list *list)
+{
+    opt_each(run_option_table, s->options, add_setting, &(struct setting_sink){s, list});
+    add_header_names(s, list);
+}
+
 long run_record_begin(struct store *store, const struct run_setup *s, const char *command,
                       struct err *err)
 {
     const struct run_options *o = s->options;
     struct pair_list settings = {0}, tags = {0};
-    opt_each(run_option_table, o, add_setting, &(struct setting_sink){s, &settings});
-    add_header_names(s, &settings);
+    add_settings(s, &settings);
     add_tags(o, &tags);
     char *base = clean_value(s, "base-url", s->endpoint.base);
     struct run_row row = {
@@ -178,4 +183,133 @@ long run_record_begin(struct store *store, const struct run_setup *s, const char
     release_pairs(&settings);
     release_pairs(&tags);
     return run;
+}
+
+/* --- is it the same run? ------------------------------------------------------------------------
+ */
+
+static bool is_local(const char *option)
+{
+    const char *const *known = run_local_options;
+    while (*known && strcmp(*known, option) != 0)
+        known++;
+    return *known != NULL;
+}
+
+/* The value that the store keeps: the last one. */
+static const char *find(const struct pair_list *l, const char *key)
+{
+    for (size_t i = l->n; i-- > 0;)
+        if (strcmp(l->pairs[i].key, key) == 0)
+            return l->pairs[i].value;
+    return NULL;
+}
+
+static int read_pairs(struct store *store, long run, const char *sql, struct pair_list *list,
+                      struct err *err)
+{
+    struct query *q = store_query(store, sql, err);
+    int rc = q ? 0 : -1;
+    if (q)
+        query_bind_long(q, "run", run);
+    while (q && (rc = query_step(q, err)) == 1)
+        add_pair(list, mem_str(query_text(q, 0)), mem_str(query_text(q, 1)));
+    query_free(q);
+    return rc;
+}
+
+static int refuse(long run, const char *key, const char *then, const char *now, struct err *err)
+{
+    static const char advice[] = "give the options that it was begun with, or begin anew without "
+                                 "--resume";
+    struct buf text = BUF_INIT;
+    if (now)
+        buf_addf(&text, "'--%s %s': run %ld was begun ", key, now, run);
+    else
+        buf_addf(&text, "run %ld was begun ", run);
+    if (then)
+        buf_addf(&text, "with '--%s %s'", key, then);
+    else
+        buf_adds(&text, "without it");
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '\n')
+            text.data[i] = ' ';
+    err_set(err, STATUS_USAGE, "%.800s: %s", buf_str(&text), advice);
+    buf_release(&text);
+    return -1;
+}
+
+/* `option`: what a key is an option of, if it is none itself. */
+static int compare_pairs(long run, const struct pair_list *then, const struct pair_list *now,
+                         const char *option, struct err *err)
+{
+    const struct pair_list *lists[] = {now, then};
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->n; i++) {
+            const char *key = lists[k]->pairs[i].key;
+            const char *a = find(then, key), *b = find(now, key);
+            if ((!option && is_local(key)) || (a && b && strcmp(a, b) == 0))
+                continue;
+            char *was = a && option ? mem_printf("%s=%s", key, a) : mem_str(a);
+            char *is = b && option ? mem_printf("%s=%s", key, b) : mem_str(b);
+            refuse(run, option ? option : key, was, is, err);
+            free(was);
+            free(is);
+            return -1;
+        }
+    return 0;
+}
+
+/* What no option says, but decides what is played and judged all the same. */
+static int compare_inputs(struct store *store, long run, const struct run_setup *s, struct err *err)
+{
+    struct query *q = store_query(store,
+                                  "SELECT scenario_text, model, version, judge_version FROM runs "
+                                  "WHERE run = :run",
+                                  err);
+    if (!q)
+        return -1;
+    query_bind_long(q, "run", run);
+    int rc = query_step(q, err);
+    if (rc == 1 && strcmp(query_text(q, 0), scenario_text(s->scenario)) != 0)
+        rc = err_set(err, STATUS_USAGE,
+                     "the scenario '%s' has changed since run %ld was begun: begin anew without "
+                     "--resume",
+                     s->options->scenario, run);
+    else if (rc == 1 && strcmp(query_text(q, 1), s->model) != 0)
+        rc = err_set(err, STATUS_USAGE,
+                     "the endpoint's model is '%s', and run %ld was begun with '%s': begin anew "
+                     "without --resume",
+                     s->model, run, query_text(q, 1));
+    else if (rc == 1 && (strcmp(query_text(q, 2), TOOLSTORM_VERSION) != 0 ||
+                         query_long(q, 3) != JUDGE_VERSION))
+        rc = err_set(err, STATUS_USAGE,
+                     "run %ld was begun by toolstorm %s, whose judge may differ: begin anew "
+                     "without --resume",
+                     run, query_text(q, 2));
+    query_free(q);
+    return rc < 0 ? -1 : 0;
+}
+
+int run_record_check(struct store *store, long run, const struct run_setup *s, struct err *err)
+{
+    struct pair_list then = {0}, now = {0}, tags_then = {0}, tags_now = {0};
+    add_settings(s, &now);
+    add_tags(s->options, &tags_now);
+    int rc =
+        read_pairs(store, run, "SELECT key, value FROM run_settings WHERE run = :run", &then, err);
+    if (rc == 0)
+        rc = read_pairs(store, run, "SELECT key, value FROM run_tags WHERE run = :run", &tags_then,
+                        err);
+    if (rc == 0)
+        rc = compare_pairs(run, &then, &now, NULL, err);
+    if (rc == 0)
+        rc = compare_pairs(run, &tags_then, &tags_now, "tag", err);
+    if (rc == 0)
+        rc = compare_inputs(store, run, s, err);
+    release_pairs(&then);
+    release_pairs(&now);
+    release_pairs(&tags_then);
+    release_pairs(&tags_now);
+    return rc;
 }

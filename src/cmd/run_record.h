@@ -14,4 +14,9 @@ char *run_record_command(const struct run_setup *s, int argc, char **argv);
 long run_record_begin(struct store *store, const struct run_setup *s, const char *command,
                       struct err *err);
 
+/* Whether this setup is the one that `run` was begun with: its options, tags, scenario, model and
+ * judge. If not, an error of status 2 names what differs. */
+int run_record_check(struct store *store, long run, const struct run_setup *s,
+                     struct err *err) MUST_CHECK;
+
 #endif

@@ -52,7 +52,7 @@ struct load {
     int n_workers, n_started;
     atomic_int n_running;
     long total, handed_out;
-    int64_t *start_offsets_us; /* of every place in the start order; NULL = as there is room */
+    int64_t *start_offsets_us; /* of every session that is played; NULL = as there is room */
 };
 
 long load_sessions(const struct settings *s)
@@ -72,10 +72,11 @@ static long session_number(const struct settings *s, long order)
     return s->shards > 1 ? s->shard + order * s->shards : order + 1;
 }
 
-/* When place `order` may start. */
-static int64_t start_time_us(const struct load *l, long order)
+/* When the `next`-th session of this process may start. */
+static int64_t start_time_us(const struct load *l, long next)
 {
-    return l->progress.start_us + (l->start_offsets_us ? l->start_offsets_us[order] : 0);
+    return l->progress.start_us + l->settings->played_us +
+           (l->start_offsets_us ? l->start_offsets_us[next] : 0);
 }
 
 static void fill(struct worker *w);
@@ -161,8 +162,8 @@ static void on_done(void *arg, struct reply *r)
     fill(w);
 }
 
-/* Takes the next place of the start order; false if there is none, or not yet. */
-static bool take_place(struct worker *w, long *order)
+/* Takes the next session that is to be played; false if there is none, or not yet. */
+static bool take_next(struct worker *w, long *taken)
 {
     struct load *l = w->load;
     if (l->start_offsets_us) {
@@ -172,37 +173,38 @@ static bool take_place(struct worker *w, long *order)
             return false;
         }
     }
-    *order = atomic_fetch_add(&l->progress.next, 1);
-    return *order < l->total;
+    *taken = atomic_fetch_add(&l->progress.next, 1);
+    return *taken < l->total;
 }
 
-static void start_session(struct worker *w, long order)
+static void start_session(struct worker *w, long next)
 {
+    const struct settings *settings = w->load->settings;
     struct progress *p = &w->load->progress;
+    long order = settings->missing ? settings->missing[next] : next;
     long in_flight = atomic_fetch_add(&p->sessions_in_flight, 1) + 1;
     long long zero = 0, now = clock_mono_us();
-    if (in_flight >= w->load->settings->concurrency)
+    if (in_flight >= settings->concurrency)
         atomic_compare_exchange_strong(&p->full_us, &zero, now);
     if (atomic_fetch_add(&p->started, 1) + 1 == w->load->total)
         atomic_store(&p->last_start_us, now);
     struct slot *slot = mem_zero(1, sizeof *slot);
     slot->worker = w;
-    slot->session =
-        session_new(w->load->settings, p, session_number(w->load->settings, order), order + 1);
+    slot->session = session_new(settings, p, session_number(settings, order), order + 1);
     slot->next = w->first;
     if (slot->next)
         slot->next->prev = slot;
     w->first = slot;
     w->busy++;
-    send_round(slot, w->load->start_offsets_us ? start_time_us(w->load, order) : now);
+    send_round(slot, w->load->start_offsets_us ? start_time_us(w->load, next) : now);
 }
 
 static void fill(struct worker *w)
 {
-    long order;
+    long next;
     int64_t until_us = clock_mono_us() + http_start_budget_us(w->http);
-    while (w->busy < w->slots && !atomic_load(&w->load->progress.stop) && take_place(w, &order)) {
-        start_session(w, order);
+    while (w->busy < w->slots && !atomic_load(&w->load->progress.stop) && take_next(w, &next)) {
+        start_session(w, next);
         if (clock_mono_us() < until_us)
             continue;
         pause_starts(w, clock_mono_us() + START_PAUSE_US);
@@ -288,14 +290,14 @@ struct load *load_start(const struct settings *settings, struct err *err)
 {
     struct load *l = mem_zero(1, sizeof *l);
     l->settings = settings;
-    l->total = load_sessions(settings);
+    l->total = settings->missing ? settings->n_missing : load_sessions(settings);
     l->n_workers =
         settings->threads < settings->concurrency ? settings->threads : (int)settings->concurrency;
     l->start_offsets_us = settings->request_rate > 0 ? poisson_starts(settings, l->total) : NULL;
     l->queue = queue_new(QUEUE_LENGTH);
     l->workers = mem_zero((size_t)l->n_workers, sizeof *l->workers);
     l->progress.overlap = overlap_new(most_requests(settings, l->total));
-    l->progress.start_us = clock_mono_us();
+    l->progress.start_us = clock_mono_us() - settings->played_us;
     if (start_workers(l, err) != 0) {
         load_stop(l);
         load_end(l);

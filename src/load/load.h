@@ -26,7 +26,8 @@ void load_stop(struct load *l);
 
 struct progress *load_progress(struct load *l);
 
-/* How many sessions this process will play: of a load, and by the settings alone. */
+/* How many sessions this process will play, and how many the run has by its settings, those that
+ * were played before included. */
 long load_total(const struct load *l);
 long load_sessions(const struct settings *settings);
 

@@ -10,7 +10,7 @@
 struct overlap;
 
 struct progress {
-    atomic_long next; /* next place in the start order */
+    atomic_long next; /* the next session to start: its place in the order of this process */
     atomic_long started, finished, sessions_in_flight;
     atomic_long tokens; /* completion tokens, or token events where the server says nothing */
     atomic_long by_class[N_CLASSES];
@@ -18,7 +18,7 @@ struct progress {
     _Atomic long long last_start_us; /* when the last session started; 0 = not yet */
     atomic_int stop;                 /* workers cancel what is in flight and end */
     struct overlap *overlap;
-    long long start_us; /* clock_mono_us() at the run's start; constant */
+    long long start_us; /* of the run on the clock of clock_mono_us(); constant */
 };
 
 #endif

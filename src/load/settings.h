@@ -29,11 +29,14 @@ struct settings {
     const struct toolset *toolset;
     const struct token_key *key;
 
-    long sessions;      /* how many there are: numbers 1..sessions */
-    long warmup;        /* the first so many to start are not counted */
-    long only;          /* just this one; 0 = all */
-    long shard, shards; /* this process plays numbers with (k - 1) % shards == shard - 1 */
-    long concurrency;   /* sessions in flight */
+    long sessions;       /* how many there are: numbers 1..sessions */
+    long warmup;         /* the first so many to start are not counted */
+    long only;           /* just this one; 0 = all */
+    long shard, shards;  /* this process plays numbers with (k - 1) % shards == shard - 1 */
+    const long *missing; /* the places of the start order, from 0, that are left; NULL = all */
+    long n_missing;
+    int64_t played_us; /* the run's time that has passed before: its clock goes on there */
+    long concurrency;  /* sessions in flight */
     int threads;
     int rounds; /* 0 = the scenario's */
     long context_tokens;

@@ -251,8 +251,12 @@ static void load_lines(const struct view *v)
     buf_clear(&text);
     text_duration(&text, figures_double(s, 0, "wall_us"));
     buf_adds(&text, "; this client: ");
-    text_duration(&text, figures_double(s, 0, "cpu_us"));
-    buf_adds(&text, " of CPU");
+    if (figures_null(s, 0, "cpu_us"))
+        buf_adds(&text, "CPU time not known");
+    else {
+        text_duration(&text, figures_double(s, 0, "cpu_us"));
+        buf_adds(&text, " of CPU");
+    }
     if (!figures_null(s, 0, "late_p99_us")) {
         buf_adds(&text, ", late by ");
         text_duration(&text, figures_double(s, 0, "late_p99_us"));
