@@ -186,6 +186,7 @@ SELECT 'unfinished', printf('%d of %d sessions finished: the run %s', stored + w
        sessions, CASE status WHEN 'running' THEN 'is going on, or was killed'
                              WHEN 'interrupted' THEN 'was interrupted'
                              WHEN 'decided' THEN 'was decided before the rest'
+                             WHEN 'partial' THEN 'was merged without all of its shards'
                              ELSE 'ended early' END)
 FROM c, r WHERE stored + warmup_sessions < sessions
 UNION ALL
