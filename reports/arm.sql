@@ -1,14 +1,15 @@
 -- One arm of a comparison: the runs whose numbers stand in the JSON list :runs.
 
--- @do counts: what each run came to
+-- @do counts: what each run came to; all that is stored, warm-up too, tells whether it finished
 CREATE TEMP TABLE counts AS
-SELECT run, count(*) FILTER (WHERE class IN ('leak', 'no_tool')) AS corrupt,
-       count(*) FILTER (WHERE class <> 'error') AS judged,
-       count(*) FILTER (WHERE class = 'error') AS errors,
-       sum(rounds_played) FILTER (WHERE class = 'ok') AS ok_rounds,
-       count(*) FILTER (WHERE class = 'ok') AS ok
-FROM sessions WHERE NOT warmup AND run IN (SELECT value FROM json_each(:runs))
-GROUP BY run;
+SELECT run, count(*) AS stored,
+       count(*) FILTER (WHERE NOT warmup AND class IN ('leak', 'no_tool')) AS corrupt,
+       count(*) FILTER (WHERE NOT warmup AND class <> 'error') AS judged,
+       count(*) FILTER (WHERE NOT warmup AND class = 'error') AS errors,
+       sum(rounds_played) FILTER (WHERE NOT warmup AND class = 'ok') AS ok_rounds,
+       count(*) FILTER (WHERE NOT warmup AND class = 'ok') AS ok
+FROM sessions WHERE run IN (SELECT value FROM json_each(:runs))
+GROUP BY run HAVING count(*) FILTER (WHERE NOT warmup) > 0;
 
 -- @many starts: one row per server start, in the order in which they ran
 SELECT coalesce(max(boot.value), '') AS boot, coalesce(max(block.value), '') AS block,
@@ -20,13 +21,14 @@ LEFT JOIN run_tags block ON block.run = r.run AND block.key = 'block'
 GROUP BY coalesce(boot.value, 'run ' || r.run) ORDER BY min(r.started_us), min(r.run);
 
 -- @one total: all of them together
-SELECT count(*) AS runs, sum(corrupt) AS corrupt, sum(judged) AS judged, sum(errors) AS errors,
+SELECT count(*) AS runs, count(why_unfinished(r.status, r.sessions - stored)) AS unfinished,
+       sum(corrupt) AS corrupt, sum(judged) AS judged, sum(errors) AS errors,
        sum(ok_rounds) * 1.0 / nullif(sum(ok), 0) AS rounds_when_ok,
        (SELECT group_concat(seed) FROM (SELECT DISTINCT seed FROM runs
         WHERE run IN (SELECT value FROM json_each(:runs)) ORDER BY seed)) AS seeds,
        (SELECT group_concat(version) FROM (SELECT DISTINCT version FROM runs
         WHERE run IN (SELECT value FROM json_each(:runs)) ORDER BY version)) AS versions
-FROM counts;
+FROM counts JOIN runs AS r USING (run);
 
 -- @many reasons: sessions by reason, the damaged ones
 SELECT reason, count(*) AS sessions FROM sessions

@@ -13,7 +13,8 @@ SELECT r.run, r.session, r.round, r.class, r.reason, reason_meaning(r.reason) AS
        (SELECT f.reason FROM findings AS f WHERE f.run = r.run AND f.session = r.session
         AND f.round = r.round AND f.class = 'error' ORDER BY number LIMIT 1) AS transport
 FROM rounds AS r
-WHERE r.run = :run AND (r.session = :session OR (:session = 0 AND r.class <> 'ok'))
+WHERE r.run = :run AND (:session <> 0 OR r.class <> 'ok')
+  AND r.session BETWEEN :session AND iif(:session = 0, 9223372036854775807, :session)
   AND EXISTS (SELECT 1 FROM evidence AS e
               WHERE e.run = r.run AND e.session = r.session AND e.round = r.round)
 ORDER BY r.session, r.round

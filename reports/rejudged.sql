@@ -1,34 +1,43 @@
 -- What run :run comes to by the rules of its rejudging :number; NULL = the newest one.
 
--- @do drop_rounds: the scratch tables of an earlier report
-DROP TABLE IF EXISTS temp.rejudged_round
+-- @do drop_replies: the scratch tables of an earlier report
+DROP TABLE IF EXISTS temp.rejudged_reply
 
 -- @do drop_sessions: likewise
 DROP TABLE IF EXISTS temp.rejudged_session
 
--- @do rounds: every round, with its new verdict if its bytes were kept, else with its own
-CREATE TEMP TABLE rejudged_round AS
-SELECT r.session, r.round, r.class AS was_class, r.reason AS was,
-       coalesce(j.class, r.class) AS now_class, coalesce(j.reason, r.reason) AS now,
-       j.session IS NOT NULL AS judged, coalesce(j.final, 0) AS final
-FROM rounds AS r LEFT JOIN rejudgements AS j
-  ON j.run = :run AND j.session = r.session AND j.round = r.round AND NOT j.twin
-     AND j.number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))
-WHERE r.run = :run
+-- @do reply_table: the replies whose bytes were kept, with their new verdicts
+CREATE TEMP TABLE rejudged_reply (session INTEGER, round INTEGER, final INTEGER, class TEXT,
+                                  reason TEXT, PRIMARY KEY (session, round)) WITHOUT ROWID
 
--- @do sessions: a session's verdict is that of its first damaged round
+-- @do replies_kept: the same
+INSERT INTO temp.rejudged_reply
+SELECT session, round, final, class, reason FROM rejudgements
+WHERE run = :run AND NOT twin
+  AND number = coalesce(:number, (SELECT max(number) FROM rejudgings WHERE run = :run))
+
+-- @do sessions: a session's verdict is that of its first damaged round, by the new verdict where
+-- there is one, else by its own; a session of which nothing was kept stays as it was
 CREATE TEMP TABLE rejudged_session AS
 WITH f AS (
-    SELECT session, count(*) AS rounds, sum(judged) AS judged, max(final) AS final,
-           min(round) FILTER (WHERE now_class <> 'ok') AS now_round
-    FROM rejudged_round GROUP BY session)
+    SELECT r.session, count(*) AS rounds, count(j.session) AS judged, max(j.final) AS final,
+           min(r.round) FILTER (WHERE coalesce(j.class, r.class) <> 'ok') AS now_round
+    FROM rounds AS r LEFT JOIN temp.rejudged_reply AS j USING (session, round)
+    WHERE r.run = :run AND r.session IN (SELECT session FROM temp.rejudged_reply)
+    GROUP BY r.session)
 SELECT s.session, s.warmup, s.class AS was_class, s.reason AS was,
-       s.first_bad_round AS was_round, f.rounds, f.judged, coalesce(f.now_round, 0) AS now_round,
-       coalesce(b.now_class, 'ok') AS now_class,
-       coalesce(b.now, CASE WHEN s.class = 'ok' THEN s.reason
-                            WHEN f.final THEN 'ok.done' ELSE 'ok.maxrounds' END) AS now
-FROM sessions AS s JOIN f USING (session)
-LEFT JOIN rejudged_round AS b ON b.session = s.session AND b.round = f.now_round
+       s.first_bad_round AS was_round, coalesce(f.rounds, s.rounds_played) AS rounds,
+       coalesce(f.judged, 0) AS judged,
+       iif(f.session IS NULL, s.first_bad_round, coalesce(f.now_round, 0)) AS now_round,
+       CASE WHEN f.session IS NULL THEN s.class ELSE coalesce(j.class, r.class, 'ok') END
+           AS now_class,
+       CASE WHEN f.session IS NULL THEN s.reason
+            ELSE coalesce(j.reason, r.reason,
+                          CASE WHEN s.class = 'ok' THEN s.reason
+                               WHEN f.final THEN 'ok.done' ELSE 'ok.maxrounds' END) END AS now
+FROM sessions AS s LEFT JOIN f USING (session)
+LEFT JOIN rounds AS r ON r.run = :run AND r.session = f.session AND r.round = f.now_round
+LEFT JOIN temp.rejudged_reply AS j ON j.session = f.session AND j.round = f.now_round
 WHERE s.run = :run
 
 -- @one rejudging: by which rules
@@ -80,7 +89,8 @@ FROM t
 
 -- @many moves: which verdicts on replies became which
 SELECT was, now, count(*) AS replies FROM (
-    SELECT was, now FROM rejudged_round WHERE judged
+    SELECT r.reason AS was, j.reason AS now
+    FROM temp.rejudged_reply AS j JOIN rounds AS r USING (session, round) WHERE r.run = :run
     UNION ALL
     SELECT t.reason, j.reason FROM twins AS t JOIN rejudgements AS j USING (run, session, round)
     WHERE t.run = :run AND j.twin

@@ -3,6 +3,7 @@
 -- @one run: the run it belongs to
 SELECT run, label, scenario, model, base_url, dialect, seed, concurrency, max_tokens,
        stream AS "stream?", simulated AS "simulated?", started,
+       why_unfinished(status, status = 'interrupted') AS unfinished,
        (SELECT value FROM run_settings WHERE run = :run AND key = 'api-key-env') AS api_key_env
 FROM runs WHERE run = :run
 

@@ -2,8 +2,18 @@
 -- Corrupted = leak + no_tool; judged = corrupted + ok. Errors could not be judged and stand apart;
 -- warm-up sessions count nowhere.
 
--- @do drop_scan: the scratch table of an earlier report
+-- @do drop_scan: the scratch tables of an earlier report
 DROP TABLE IF EXISTS temp.round_scan
+
+-- @do drop_tally: likewise
+DROP TABLE IF EXISTS temp.session_tally
+
+-- @do tally: one pass over the sessions, in the order of their index: how many ended alike. Every
+-- count of sessions below is a sum of these.
+CREATE TEMP TABLE session_tally AS
+SELECT class, reason, warmup, ramp, first_bad_round, rounds_played, count(*) AS n
+FROM sessions WHERE run = :run
+GROUP BY class, reason, warmup, ramp, first_bad_round, rounds_played
 
 -- @do scan: one pass over the rounds. Times count from when a request should have been sent.
 CREATE TEMP TABLE round_scan AS
@@ -35,7 +45,7 @@ SELECT count(*) AS exchanges,
 FROM (SELECT *, class <> 'error' AS timed, (SELECT stream FROM runs WHERE run = :run) AS streamed
       FROM rounds
       WHERE run = :run
-        AND (NOT EXISTS (SELECT 1 FROM sessions WHERE run = :run AND warmup)
+        AND (NOT EXISTS (SELECT 1 FROM temp.session_tally WHERE warmup)
              OR session NOT IN (SELECT session FROM sessions WHERE run = :run AND warmup)))
 
 -- @one run: what was run
@@ -49,18 +59,20 @@ FROM runs WHERE run = :run
 
 -- @one counts: how many sessions were corrupted
 WITH c AS (
-    SELECT count(*) AS stored,
-           count(*) FILTER (WHERE warmup) AS warmup,
-           count(*) FILTER (WHERE NOT warmup AND class IN ('leak', 'no_tool')) AS corrupted,
-           count(*) FILTER (WHERE NOT warmup AND class <> 'error') AS judged,
-           count(*) FILTER (WHERE NOT warmup AND class = 'leak') AS leak,
-           count(*) FILTER (WHERE NOT warmup AND class = 'no_tool') AS no_tool,
-           count(*) FILTER (WHERE NOT warmup AND class = 'error') AS error,
-           count(*) FILTER (WHERE NOT warmup AND class = 'ok') AS ok,
-           count(*) FILTER (WHERE NOT warmup AND NOT ramp AND class IN ('leak', 'no_tool'))
-               AS steady_corrupted,
-           count(*) FILTER (WHERE NOT warmup AND NOT ramp AND class <> 'error') AS steady_judged
-    FROM sessions WHERE run = :run
+    SELECT coalesce(sum(n), 0) AS stored,
+           coalesce(sum(n) FILTER (WHERE warmup), 0) AS warmup,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class IN ('leak', 'no_tool')), 0)
+               AS corrupted,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class <> 'error'), 0) AS judged,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class = 'leak'), 0) AS leak,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class = 'no_tool'), 0) AS no_tool,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class = 'error'), 0) AS error,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND class = 'ok'), 0) AS ok,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND NOT ramp
+                                     AND class IN ('leak', 'no_tool')), 0) AS steady_corrupted,
+           coalesce(sum(n) FILTER (WHERE NOT warmup AND NOT ramp AND class <> 'error'), 0)
+               AS steady_judged
+    FROM temp.session_tally
 )
 SELECT (SELECT sessions FROM runs WHERE run = :run) AS asked, stored, warmup,
        corrupted, judged, leak, no_tool, error, ok,
@@ -81,11 +93,11 @@ SELECT (SELECT sessions FROM runs WHERE run = :run) AS asked, stored, warmup,
 FROM c
 
 -- @many reasons: sessions by reason, the worst class first; share of all finished sessions
-SELECT class, reason, count(*) AS sessions,
-       count(*) * 1.0 / sum(count(*)) OVER () AS share,
-       percent_text(count(*), sum(count(*)) OVER ()) AS share_text,
+SELECT class, reason, sum(n) AS sessions,
+       sum(n) * 1.0 / sum(sum(n)) OVER () AS share,
+       percent_text(sum(n), sum(sum(n)) OVER ()) AS share_text,
        reason_meaning(reason) AS meaning
-FROM sessions WHERE run = :run AND NOT warmup
+FROM temp.session_tally WHERE NOT warmup
 GROUP BY class, reason
 ORDER BY CASE class WHEN 'leak' THEN 1 WHEN 'no_tool' THEN 2 WHEN 'error' THEN 3 ELSE 4 END,
          sessions DESC, reason
@@ -96,8 +108,8 @@ WITH exposure AS (
     SELECT CASE WHEN first_bad_round > 0 AND class <> 'error' THEN first_bad_round
                 WHEN class = 'error' THEN rounds_played - 1 ELSE rounds_played END AS played,
            CASE WHEN class IN ('leak', 'no_tool') THEN first_bad_round END AS bad,
-           count(*) AS n
-    FROM sessions WHERE run = :run AND NOT warmup
+           sum(n) AS n
+    FROM temp.session_tally WHERE NOT warmup
     GROUP BY 1, 2
 ), bad_rounds AS (
     SELECT bad AS round, sum(n) AS sessions FROM exposure WHERE bad > 0 GROUP BY bad
@@ -131,7 +143,7 @@ FROM round_scan, runs WHERE run = :run
 
 -- @one load: what was in flight, and what it cost the client
 SELECT concurrency, min(concurrency, sessions) AS reachable, peak_in_flight,
-       (SELECT count(*) FROM sessions WHERE run = :run AND ramp) AS ramp_sessions,
+       (SELECT coalesce(sum(n), 0) FROM temp.session_tally WHERE ramp) AS ramp_sessions,
        wall_us, cpu_us, late_p99_us, threads, exchanges, reused, retried,
        overload_retried
 FROM runs, round_scan WHERE run = :run
@@ -149,7 +161,7 @@ FROM (SELECT r.session,
                   ELSE iif(n.stream, r.reason, t.reason) END AS streamed,
              CASE iif(n.stream, t.class, r.class) WHEN 'ok' THEN 'ok'
                   ELSE iif(n.stream, t.reason, r.reason) END AS whole
-      FROM rounds AS r JOIN twins AS t USING (run, session, round) JOIN runs AS n USING (run)
+      FROM twins AS t CROSS JOIN rounds AS r USING (run, session, round) JOIN runs AS n USING (run)
            JOIN sessions AS s USING (run, session)
       WHERE run = :run AND NOT s.warmup)
 GROUP BY streamed, whole
@@ -165,14 +177,14 @@ SELECT key, value FROM run_facts WHERE run = :run ORDER BY key
 
 -- @many warnings: what limits the conclusions, the gravest first
 WITH c AS (
-    SELECT count(*) AS stored,
-           count(*) FILTER (WHERE class = 'error') AS error,
-           count(*) FILTER (WHERE class IN ('leak', 'no_tool')) AS corrupted,
-           count(*) FILTER (WHERE class <> 'error') AS judged
-    FROM sessions WHERE run = :run AND NOT warmup
+    SELECT coalesce(sum(n), 0) AS stored,
+           coalesce(sum(n) FILTER (WHERE class = 'error'), 0) AS error,
+           coalesce(sum(n) FILTER (WHERE class IN ('leak', 'no_tool')), 0) AS corrupted,
+           coalesce(sum(n) FILTER (WHERE class <> 'error'), 0) AS judged
+    FROM temp.session_tally WHERE NOT warmup
 ), r AS (
     SELECT *, min(concurrency, sessions) AS reachable,
-           (SELECT count(*) FROM sessions WHERE run = :run AND warmup) AS warmup_sessions
+           (SELECT coalesce(sum(n), 0) FROM temp.session_tally WHERE warmup) AS warmup_sessions
     FROM runs WHERE run = :run
 ), suspects AS (
     SELECT count(DISTINCT session) AS n
@@ -182,13 +194,14 @@ WITH c AS (
 SELECT 'none_judged' AS warning, 'no session could be judged: every one that finished ended in an '
        || 'error' AS text FROM c WHERE judged = 0 AND error > 0
 UNION ALL
-SELECT 'unfinished', printf('%d of %d sessions finished: the run %s', stored + warmup_sessions,
-       sessions, CASE status WHEN 'running' THEN 'is going on, or was killed'
-                             WHEN 'interrupted' THEN 'was interrupted'
-                             WHEN 'decided' THEN 'was decided before the rest'
-                             WHEN 'partial' THEN 'was merged without all of its shards'
-                             ELSE 'ended early' END)
-FROM c, r WHERE stored + warmup_sessions < sessions
+SELECT 'unfinished', printf('the run did not finish: %s; the figures are those of the %d of %d '
+       || 'sessions that did', why, stored + warmup_sessions, sessions)
+FROM (SELECT *, why_unfinished(status, sessions - stored - warmup_sessions) AS why FROM c, r)
+WHERE why IS NOT NULL
+UNION ALL
+SELECT 'unfinished', printf('%d of %d sessions finished: the run was decided before the rest',
+       stored + warmup_sessions, sessions)
+FROM c, r WHERE status = 'decided' AND stored + warmup_sessions < sessions
 UNION ALL
 SELECT 'errors', printf('%d of %d sessions ended in an error and were not judged: %s if all of '
        || 'them were clean, %s if all were corrupted', error, judged + error,

@@ -44,6 +44,13 @@ void buf_reserve(struct buf *b, size_t more)
 
 void buf_add(struct buf *b, const void *data, size_t len)
 {
+    /* Room for it and the NUL, which no cap is smaller than: nothing to look at. */
+    if (len && len < b->size - b->len) {
+        memcpy(b->data + b->len, data, len);
+        b->len += len;
+        b->data[b->len] = '\0';
+        return;
+    }
     if (b->cap && len > b->cap - b->len) {
         len = b->cap - b->len;
         b->full = true;
@@ -62,7 +69,26 @@ void buf_adds(struct buf *b, const char *text)
 
 void buf_addc(struct buf *b, char c)
 {
+    if (b->len + 1 < b->size) {
+        b->data[b->len++] = c;
+        b->data[b->len] = '\0';
+        return;
+    }
     buf_add(b, &c, 1);
+}
+
+void buf_add_long(struct buf *b, long long n)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    unsigned long long rest = n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (n < 0)
+        digits[--at] = '-';
+    buf_add(b, digits + at, sizeof digits - at);
 }
 
 void buf_vaddf(struct buf *b, const char *format, va_list args)

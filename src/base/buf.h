@@ -13,7 +13,7 @@ struct buf {
     char *data; /* NULL until something is added: read through buf_str() */
     size_t len;
     size_t size;
-    size_t cap; /* most bytes it may hold; 0 = no limit */
+    size_t cap; /* most bytes it may hold; 0 = no limit; set while it is empty and has no memory */
     bool full;  /* something did not fit */
 };
 
@@ -33,6 +33,7 @@ void buf_clear(struct buf *b);   /* empty, memory kept */
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
+void buf_add_long(struct buf *b, long long n); /* in decimal */
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));

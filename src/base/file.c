@@ -42,54 +42,76 @@ out:
     return rc;
 }
 
-static int write_all(FILE *f, const void *data, size_t len)
+struct file_out {
+    FILE *file;
+    char *path, *fresh; /* fresh: the file beside it that takes its place; NULL = in place */
+};
+
+static int write_fail(const struct file_out *f, int why, struct err *err)
 {
-    if (len && fwrite(data, 1, len, f) != len)
-        return -1;
-    return fflush(f) == 0 ? 0 : -1;
+    if (f->file == stdout)
+        return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(why));
+    return err_set(err, STATUS_TOOL, "cannot write '%s': %s", f->path, strerror(why));
 }
 
-static int write_in_place(const char *path, const void *data, size_t len, struct err *err)
+struct file_out *file_begin(const char *path, struct err *err)
 {
-    FILE *f = fopen(path, "wb");
-    int rc = f ? write_all(f, data, len) : -1;
+    struct file_out *f = mem_zero(1, sizeof *f);
+    struct stat st;
+    f->path = mem_str(path);
+    /* A device or a pipe is written to, never replaced: /dev/null must stay what it is. */
+    if (strcmp(path, "-") == 0)
+        f->file = stdout;
+    else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        f->file = fopen(path, "wb");
+    else
+        f->fresh = mem_printf("%s.part.%ld", path, (long)getpid());
+    if (f->fresh)
+        f->file = fopen(f->fresh, "wb");
+    if (f->file)
+        return f;
+    write_fail(f, errno, err);
+    free(f->fresh);
+    free(f->path);
+    free(f);
+    return NULL;
+}
+
+int file_add(struct file_out *f, const void *data, size_t len, struct err *err)
+{
+    if (len && fwrite(data, 1, len, f->file) != len)
+        return write_fail(f, errno, err);
+    return 0;
+}
+
+int file_end(struct file_out *f, bool keep, struct err *err)
+{
+    int rc = fflush(f->file) == 0 ? 0 : -1;
     int saved = errno;
-    if (f && fclose(f) != 0 && rc == 0) {
+    if (f->file != stdout && fclose(f->file) != 0 && rc == 0) {
         rc = -1;
         saved = errno;
     }
-    if (rc != 0)
-        return err_set(err, STATUS_TOOL, "cannot write '%s': %s", path, strerror(saved));
-    return 0;
+    if (rc == 0 && keep && f->fresh && rename(f->fresh, f->path) != 0) {
+        rc = -1;
+        saved = errno;
+    }
+    if (f->fresh && (rc != 0 || !keep))
+        unlink(f->fresh);
+    if (rc != 0 && keep)
+        write_fail(f, saved, err);
+    free(f->fresh);
+    free(f->path);
+    free(f);
+    return keep ? rc : 0;
 }
 
 int file_write(const char *path, const void *data, size_t len, struct err *err)
 {
-    if (strcmp(path, "-") == 0) {
-        if (write_all(stdout, data, len) == 0)
-            return 0;
-        return err_set(err, STATUS_TOOL, "cannot write to standard output: %s", strerror(errno));
-    }
-    /* A device or a pipe is written to, never replaced: /dev/null must stay what it is. */
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return write_in_place(path, data, len, err);
-    char *fresh = mem_printf("%s.part.%ld", path, (long)getpid());
-    FILE *f = fopen(fresh, "wb");
-    int rc = f ? write_all(f, data, len) : -1;
-    int saved = errno;
-    if (f && fclose(f) != 0) {
-        rc = -1;
-        saved = errno;
-    }
-    if (rc == 0 && rename(fresh, path) != 0) {
-        rc = -1;
-        saved = errno;
-    }
-    if (rc != 0) {
-        unlink(fresh);
-        err_set(err, STATUS_TOOL, "cannot write '%s': %s", path, strerror(saved));
-    }
-    free(fresh);
-    return rc;
+    struct file_out *f = file_begin(path, err);
+    if (!f)
+        return -1;
+    bool good = file_add(f, data, len, err) == 0;
+    int rc = file_end(f, good, err);
+    return good ? rc : -1;
 }

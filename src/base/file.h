@@ -2,6 +2,7 @@
 #ifndef FILE_H
 #define FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "err.h"
@@ -16,5 +17,12 @@ int file_read(const char *path, size_t cap, struct buf *out, struct err *err) MU
  * new content; "-" is standard output; a device or pipe is written in place. Errors have status 5.
  */
 int file_write(const char *path, const void *data, size_t len, struct err *err) MUST_CHECK;
+
+/* The same for what is written in pieces: begin, add, and an end that must come, after a failure
+ * too. Only an end that keeps puts the new content in place. NULL or -1: failed. */
+struct file_out;
+struct file_out *file_begin(const char *path, struct err *err) MUST_CHECK;
+int file_add(struct file_out *f, const void *data, size_t len, struct err *err) MUST_CHECK;
+int file_end(struct file_out *f, bool keep, struct err *err) MUST_CHECK;
 
 #endif

@@ -123,7 +123,7 @@ void jsonw_text(struct jsonw *w, const char *text)
 void jsonw_long(struct jsonw *w, long long n)
 {
     separate(w);
-    buf_addf(w->out, "%lld", n);
+    buf_add_long(w->out, n);
 }
 
 void jsonw_double(struct jsonw *w, double d)

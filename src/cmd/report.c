@@ -88,20 +88,41 @@ static const char *file_of(const struct report_args *a, size_t form)
     return *(const char *const *)((const char *)a + forms[form].offset);
 }
 
+/* The file that is being written; `request` has its address. */
+struct output {
+    struct file_out *file;
+};
+
+static int add_piece(void *arg, const struct buf *out, struct err *err)
+{
+    struct output *o = arg;
+    return file_add(o->file, buf_str(out), out->len, err);
+}
+
+static int write_form(size_t form, const struct digest *d, const char *file, struct err *err)
+{
+    struct output *o = d->request->arg;
+    struct buf out = BUF_INIT;
+    o->file = file_begin(file, err);
+    if (!o->file)
+        return -1;
+    int rc = forms[form].write(d, &out, err);
+    if (rc == 0)
+        rc = add_piece(o, &out, err);
+    struct err late = {0};
+    if (file_end(o->file, rc == 0, &late) != 0) {
+        *err = late;
+        rc = -1;
+    }
+    buf_release(&out);
+    return rc;
+}
+
 static int write_forms(const struct report_args *a, const struct digest *d, struct err *err)
 {
-    for (size_t i = 0; i < N_FORMS; i++) {
-        const char *file = file_of(a, i);
-        if (!file)
-            continue;
-        struct buf out = BUF_INIT;
-        int rc = forms[i].write(d, &out, err);
-        if (rc == 0)
-            rc = file_write(file, buf_str(&out), out.len, err);
-        buf_release(&out);
-        if (rc != 0)
-            return rc;
-    }
+    for (size_t i = 0; i < N_FORMS; i++)
+        if (file_of(a, i) && write_form(i, d, file_of(a, i), err) != 0)
+            return -1;
     return 0;
 }
 
@@ -130,13 +151,16 @@ static int report(struct report_args *a, const struct opt_list *operands, struct
     struct store *store = store_open(a->db, STORE_READ, err);
     if (!store)
         return -1;
+    struct output output = {0};
     const struct digest_request request = {.operands = operands->items,
                                            .n_operands = operands->n,
                                            .varying = a->varying.items,
                                            .n_varying = a->varying.n,
                                            .transcripts = a->transcripts,
                                            .wire = stored_wire(),
-                                           .db = a->db};
+                                           .db = a->db,
+                                           .flush = add_piece,
+                                           .arg = &output};
     struct digest d = {0};
     int rc = digest_read(&d, store, &request, err);
     if (rc == 0)

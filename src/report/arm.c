@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "store.h"
 #include "text.h"
+#include "words_sql.h"
 
 #define KNOWN_BYTES 300 /* of labels listed in an error */
 
@@ -106,7 +107,8 @@ int arm_read(struct arm *a, struct store *s, const char *operand, struct err *er
     if (rc != 0)
         return rc;
     struct binding runs = {.name = "runs", .text = a->runs};
-    if (figures_read(&a->figures, s, "reports/arm.sql", &runs, 1, err) != 0)
+    if (words_sql_define(s, err) != 0 ||
+        figures_read(&a->figures, s, "reports/arm.sql", &runs, 1, err) != 0)
         return -1;
     const struct section *starts = figures_get(&a->figures, "starts");
     const struct section *total = figures_get(&a->figures, "total");
@@ -119,6 +121,7 @@ int arm_read(struct arm *a, struct store *s, const char *operand, struct err *er
     a->corrupt = figures_long(total, 0, "corrupt");
     a->judged = figures_long(total, 0, "judged");
     a->errors = figures_long(total, 0, "errors");
+    a->unfinished = figures_long(total, 0, "unfinished");
     if (a->judged == 0)
         return err_set(err, STATUS_UNDECIDED, "no session of '%s' could be judged (%ld errors)",
                        operand, a->errors);

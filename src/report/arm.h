@@ -17,6 +17,7 @@ struct arm {
     struct verdict_run *starts; /* in the order of the section "starts" */
     size_t n_starts;
     long corrupt, judged, errors;
+    long unfinished; /* runs that did not finish */
 };
 
 /* `operand` is a label, run numbers ("3" or "3,4,7"), or tags that all must hold ("idxk=bf16,

@@ -22,6 +22,7 @@ static void write_arm(const struct arm *a, struct jsonw *w)
     jsonw_member_long(w, "corrupt", a->corrupt);
     jsonw_member_long(w, "judged", a->judged);
     jsonw_member_long(w, "errors", a->errors);
+    jsonw_member_long(w, "unfinished", a->unfinished);
     compare_write_interval(w, "interval", rate_clopper_pearson(a->corrupt, a->judged, 0.95));
     jsonw_key(w, "starts");
     jsonw_array(w);

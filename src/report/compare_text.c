@@ -35,6 +35,9 @@ static void write_arms(const struct compare *c, const struct report_style *style
         const struct arm *a = &c->arms[i];
         char rate[RATE_TEXT_SIZE];
         struct buf starts = BUF_INIT;
+        if (a->unfinished)
+            buf_addf(&starts, "%ld run%s did not finish; ", a->unfinished,
+                     a->unfinished == 1 ? "" : "s");
         for (size_t k = 0; k < a->n_starts; k++)
             buf_addf(&starts, "%s%ld/%ld", k ? ", " : "starts: ", a->starts[k].x, a->starts[k].n);
         if (a->errors)

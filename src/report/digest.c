@@ -12,6 +12,9 @@
 #include "verdict.h"
 #include "words_sql.h"
 
+/* Output is handed on in pieces of about this size. */
+#define PIECE (1u << 18)
+
 static int all_runs(struct store *s, struct buf *list, struct err *err)
 {
     struct query *q = store_query(s, "SELECT run FROM runs ORDER BY run", err);
@@ -103,6 +106,15 @@ void digest_release(struct digest *d)
     *d = (struct digest){0};
 }
 
+int digest_pass_on(const struct digest *d, struct buf *out, struct err *err)
+{
+    if (!d->request->flush || out->len < PIECE)
+        return 0;
+    int rc = d->request->flush(d->request->arg, out, err);
+    buf_clear(out);
+    return rc;
+}
+
 static void one_configuration(const struct section *about, struct buf *out)
 {
     long corrupted = figures_long(about, 0, "corrupted"), judged = figures_long(about, 0, "judged");
@@ -118,7 +130,20 @@ static void one_configuration(const struct section *about, struct buf *out)
         buf_addf(out, "Sessions were corrupted: %s.", text);
 }
 
-void digest_headline(const struct digest *d, struct buf *out)
+/* Says of runs that did not finish that they did not: their sessions are not all that were asked
+ * for. */
+static void add_unfinished(const struct digest *d, struct buf *out)
+{
+    const struct section *about = figures_get(&d->figures, "about");
+    const struct section *runs = figures_get(&d->figures, "runs");
+    long unfinished = figures_long(about, 0, "unfinished");
+    if (unfinished && runs->n_rows == 1)
+        buf_addf(out, " The run did not finish: %s.", figures_text(runs, 0, "unfinished"));
+    else if (unfinished)
+        buf_addf(out, " %ld of the %zu runs did not finish.", unfinished, runs->n_rows);
+}
+
+static void sentences(const struct digest *d, struct buf *out)
 {
     const struct section *about = figures_get(&d->figures, "about");
     const struct section *configs = figures_get(&d->figures, "configs");
@@ -145,4 +170,10 @@ void digest_headline(const struct digest *d, struct buf *out)
         buf_addf(out, " %s: ", verdict_word(d->compare.comparisons[0].result.verdict));
         compare_write_sentence(&d->compare, 0, out);
     }
+}
+
+void digest_headline(const struct digest *d, struct buf *out)
+{
+    sentences(d, out);
+    add_unfinished(d, out);
 }

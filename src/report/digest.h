@@ -21,7 +21,9 @@ struct digest_request {
     size_t n_varying;
     long transcripts; /* damaged sessions that are shown whole in HTML */
     struct report_wire wire;
-    const char *db; /* the file's name, for commands that the reader is told; or NULL */
+    const char *db;      /* the file's name, for commands that the reader is told; or NULL */
+    report_flush *flush; /* takes forms with a line per session piece by piece; or NULL */
+    void *arg;
 };
 
 struct digest {
@@ -50,6 +52,10 @@ int html_write(const struct digest *d, struct buf *out, struct err *err) MUST_CH
 
 /* md.c: an issue's text in Markdown. Names of hosts that are not this machine are masked. */
 void md_write(const struct digest *d, struct buf *out);
+
+/* For forms with a line per session: hands `out` on when it has grown enough, if the request wants
+ * that. */
+int digest_pass_on(const struct digest *d, struct buf *out, struct err *err) MUST_CHECK;
 
 /* machine.c: for programs. JSON holds every section of the report, JSONL a line per configuration
  * and per session, CSV the configurations, the last the text format of Prometheus. */

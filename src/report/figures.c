@@ -28,41 +28,74 @@ static void add_column(struct section *s, size_t at, const char *name)
     s->columns[at] = mem_copy(name, len);
 }
 
-static struct cell read_cell(const struct query *q, int column)
+static struct span text_of(const struct query *q, int column, size_t max_text)
+{
+    struct span bytes = query_bytes(q, column);
+    if (max_text && bytes.len > max_text)
+        bytes.len = max_text;
+    return bytes;
+}
+
+/* A text is the query's, until its next step, and need not end with a NUL. */
+static struct cell borrow_cell(const struct query *q, int column, size_t max_text)
 {
     struct cell c = {.kind = CELL_NULL};
-    if (query_is_null(q, column))
-        return c;
-    if (query_is_number(q, column)) {
-        c.kind = query_is_whole(q, column) ? CELL_LONG : CELL_DOUBLE;
+    enum query_kind kind = query_kind(q, column);
+    switch (kind) {
+    case QUERY_NULL: break;
+    case QUERY_LONG:
+        c.kind = CELL_LONG;
         c.n = query_long(q, column);
+        c.d = (double)c.n;
+        break;
+    case QUERY_DOUBLE:
+        c.kind = CELL_DOUBLE;
         c.d = query_double(q, column);
-        return c;
+        c.n = query_long(q, column);
+        break;
+    case QUERY_TEXT:
+    case QUERY_BLOB: {
+        struct span bytes = text_of(q, column, max_text);
+        c.kind = CELL_TEXT;
+        c.bytes = kind == QUERY_BLOB;
+        c.text = (char *)(size_t)bytes.data;
+        c.len = bytes.len;
     }
-    struct span bytes = query_bytes(q, column);
-    c.kind = CELL_TEXT;
-    c.text = mem_copy(bytes.data, bytes.len);
-    c.len = bytes.len;
+    }
     return c;
 }
 
-static void add_row(struct section *s, const struct query *q)
+/* Returns how much memory the row took. */
+static size_t add_row(struct section *s, const struct query *q, size_t max_text)
 {
-    size_t base = s->n_rows++ * s->n_columns;
+    size_t base = s->n_rows++ * s->n_columns, last = base + s->n_columns;
+    size_t bytes = s->n_columns * sizeof *s->cells;
+    s->cells = mem_grow(s->cells, &s->cells_cap, last, sizeof *s->cells);
     for (size_t i = 0; i < s->n_columns; i++) {
-        s->cells = mem_grow(s->cells, &s->cells_cap, base + i, sizeof *s->cells);
-        s->cells[base + i] = read_cell(q, (int)i);
+        struct cell *c = &s->cells[base + i];
+        *c = borrow_cell(q, (int)i, max_text);
+        if (c->kind != CELL_TEXT)
+            continue;
+        c->text = mem_copy(c->text, c->len);
+        bytes += c->len;
     }
+    return bytes;
 }
 
-static int read_rows(struct section *s, struct query *q, struct err *err)
+static int read_rows(struct section *s, struct query *q, const struct figures *limits,
+                     struct err *err)
 {
+    size_t bytes = 0;
     int more;
     while ((more = query_step(q, err)) == 1) {
         if (s->n_rows >= FIGURES_MAX_ROWS)
             return err_set(err, STATUS_USAGE, "more than %d rows: only CSV and JSON have no limit",
                            FIGURES_MAX_ROWS);
-        add_row(s, q);
+        bytes += add_row(s, q, limits->max_text);
+        if (limits->max_bytes && bytes > limits->max_bytes)
+            return err_set(err, STATUS_USAGE,
+                           "%zu rows take more than %zu MB: only CSV and JSON have no limit",
+                           s->n_rows, limits->max_bytes >> 20);
     }
     return more;
 }
@@ -117,9 +150,29 @@ int figures_add(struct figures *f, struct store *s, const char *name, const char
     f->sections = mem_grow(f->sections, &f->cap, f->n, sizeof *f->sections);
     struct section *new = &f->sections[f->n++];
     *new = section_for(q, name);
-    int rc = read_rows(new, q, err);
+    int rc = read_rows(new, q, f, err);
     query_free(q);
     return rc;
+}
+
+/* A row for a caller that looks at it and is done: only bytes, which may lack their NUL, are
+ * copied. */
+static void borrow_row(struct section *s, const struct query *q)
+{
+    for (size_t i = 0; i < s->n_columns; i++) {
+        s->cells[i] = borrow_cell(q, (int)i, 0);
+        if (s->cells[i].bytes)
+            s->cells[i].text = mem_copy(s->cells[i].text, s->cells[i].len);
+    }
+    s->n_rows = 1;
+}
+
+static void give_back_row(struct section *s)
+{
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (s->cells[i].bytes)
+            free(s->cells[i].text);
+    s->n_rows = 0;
 }
 
 int figures_stream(struct store *s, const char *sql, const struct binding *bindings,
@@ -130,6 +183,7 @@ int figures_stream(struct store *s, const char *sql, const struct binding *bindi
     if (!q)
         return -1;
     struct section one = section_for(q, "rows");
+    one.cells = mem_zero(one.n_columns, sizeof *one.cells);
     bool any = false;
     int rc = 0, more;
     while (rc == 0 && (more = query_step(q, err)) != 0) {
@@ -138,9 +192,9 @@ int figures_stream(struct store *s, const char *sql, const struct binding *bindi
             break;
         }
         any = true;
-        add_row(&one, q);
+        borrow_row(&one, q);
         rc = row(arg, &one);
-        forget_rows(&one);
+        give_back_row(&one);
     }
     if (rc == 0 && !any)
         rc = row(arg, &one);
@@ -186,36 +240,67 @@ static bool next_part(const char **text, struct part *p)
     return true;
 }
 
-static int run_part(struct figures *f, struct store *s, const struct part *p,
-                    const struct binding *bindings, size_t n, struct err *err)
-{
-    char *sql = mem_copy(p->sql, p->len);
-    int rc = figures_add(f, s, p->name, sql, bindings, n, err);
-    free(sql);
-    return rc;
-}
-
-int figures_read(struct figures *f, struct store *s, const char *file,
-                 const struct binding *bindings, size_t n_bindings, struct err *err)
+int figures_walk(struct store *s, const char *file, const struct binding *bindings,
+                 size_t n_bindings, int (*part)(void *arg, const struct figures_part *p), void *arg,
+                 struct err *err)
 {
     const struct embedded *report = embed_find(file);
     if (!report)
         return err_set(err, STATUS_USAGE, "there is no report '%s'", file);
     const char *text = report->data;
     if (!next_mark(text))
-        return figures_add(f, s, "rows", text, bindings, n_bindings, err);
-    struct part part;
-    while (next_part(&text, &part)) {
-        if (run_part(f, s, &part, bindings, n_bindings, err) < 0)
-            return err_prefix(err, "%s, %s", file, part.name);
-        struct section *last = &f->sections[f->n - 1];
-        last->single = strcmp(part.kind, "one") == 0;
-        if (strcmp(part.kind, "do") == 0) {
-            section_release(last);
-            f->n--;
-        }
+        return part(arg, &(struct figures_part){"rows", text, false});
+    struct part p;
+    int rc = 0;
+    while (rc == 0 && next_part(&text, &p)) {
+        char *sql = mem_copy(p.sql, p.len);
+        struct figures scratch = {0};
+        if (strcmp(p.kind, "do") == 0)
+            rc = figures_add(&scratch, s, p.name, sql, bindings, n_bindings, err);
+        else
+            rc = part(arg, &(struct figures_part){p.name, sql, strcmp(p.kind, "one") == 0});
+        figures_release(&scratch);
+        free(sql);
+        if (rc != 0)
+            err_prefix(err, "%s, %s", file, p.name);
     }
+    return rc;
+}
+
+char *figures_section_name(const char *file, size_t i)
+{
+    const struct embedded *report = embed_find(file);
+    if (!report || !next_mark(report->data))
+        return report && i == 0 ? mem_str("rows") : NULL;
+    const char *text = report->data;
+    for (struct part p; next_part(&text, &p);)
+        if (strcmp(p.kind, "do") != 0 && i-- == 0)
+            return mem_str(p.name);
+    return NULL;
+}
+
+struct reading {
+    struct figures *figures;
+    struct store *store;
+    const struct binding *bindings;
+    size_t n_bindings;
+    struct err *err;
+};
+
+static int read_part(void *arg, const struct figures_part *p)
+{
+    struct reading *r = arg;
+    if (figures_add(r->figures, r->store, p->name, p->sql, r->bindings, r->n_bindings, r->err) != 0)
+        return -1;
+    r->figures->sections[r->figures->n - 1].single = p->single;
     return 0;
+}
+
+int figures_read(struct figures *f, struct store *s, const char *file,
+                 const struct binding *bindings, size_t n_bindings, struct err *err)
+{
+    struct reading r = {f, s, bindings, n_bindings, err};
+    return figures_walk(s, file, bindings, n_bindings, read_part, &r, err);
 }
 
 void figures_release(struct figures *f)
@@ -293,13 +378,18 @@ static void write_cell(const struct cell *c, enum column_form form, struct jsonw
         jsonw_span(w, (struct span){c->text, c->len});
 }
 
-void figures_write_row(const struct section *s, size_t row, struct jsonw *w)
+void figures_write_members(const struct section *s, size_t row, struct jsonw *w)
 {
-    jsonw_object(w);
     for (size_t i = 0; i < s->n_columns; i++) {
         jsonw_key(w, s->columns[i]);
         write_cell(&s->cells[row * s->n_columns + i], s->forms[i], w);
     }
+}
+
+void figures_write_row(const struct section *s, size_t row, struct jsonw *w)
+{
+    jsonw_object(w);
+    figures_write_members(s, row, w);
     jsonw_end_object(w);
 }
 

@@ -20,6 +20,7 @@ enum cell_kind { CELL_NULL, CELL_LONG, CELL_DOUBLE, CELL_TEXT };
 
 struct cell {
     enum cell_kind kind;
+    bool bytes; /* the text was a blob */
     long n;
     double d;
     char *text; /* of texts and bytes; NUL-terminated */
@@ -41,6 +42,8 @@ struct section {
 struct figures {
     struct section *sections;
     size_t n, cap;
+    size_t max_text;  /* bytes kept of a text; 0 = all */
+    size_t max_bytes; /* memory of one section: more is an error; 0 = no limit */
 };
 
 /* Values for the parameters of the statements; a statement takes those that it names. */
@@ -53,13 +56,29 @@ struct binding {
 /* Rows of one section beyond this are an error, not memory. */
 #define FIGURES_MAX_ROWS 200000
 
-/* Runs all statements of the embedded file, e.g. "reports/summary.sql". `f` is zeroed. */
+/* Runs all statements of the embedded file, e.g. "reports/summary.sql". `f` is zeroed but for its
+ * limits. */
 int figures_read(struct figures *f, struct store *s, const char *file,
                  const struct binding *bindings, size_t n_bindings, struct err *err) MUST_CHECK;
 
-/* Runs one statement and calls `row` with each row of its result, as the only one of a section; not
- * 0 from `row` ends it and is returned. Without any row, `row` is called once with n_rows 0. For
- * results that need not be kept. */
+/* A statement that has a result. */
+struct figures_part {
+    const char *name, *sql;
+    bool single; /* `one` */
+};
+
+/* The same without keeping anything: makes the scratch tables and hands each statement with a
+ * result to `part`, which runs it or does not; not 0 from it ends the walk and is returned. */
+int figures_walk(struct store *s, const char *file, const struct binding *bindings,
+                 size_t n_bindings, int (*part)(void *arg, const struct figures_part *p), void *arg,
+                 struct err *err) MUST_CHECK;
+
+/* The name of section `i` of the file, from 0; NULL behind the last. The caller's. */
+char *figures_section_name(const char *file, size_t i);
+
+/* Runs one statement and calls `row` with each row of its result, as the only one of a section
+ * whose texts live until `row` returns; not 0 from `row` ends it and is returned. Without any row,
+ * `row` is called once with n_rows 0. For results that need not be kept. */
 int figures_stream(struct store *s, const char *sql, const struct binding *bindings,
                    size_t n_bindings, int (*row)(void *arg, const struct section *s), void *arg,
                    struct err *err) MUST_CHECK;
@@ -85,7 +104,8 @@ bool figures_null(const struct section *s, size_t row, const char *column);
  * array of objects. */
 void figures_write(const struct figures *f, struct jsonw *w);
 
-/* Adds one row as an object. */
+/* Adds one row as an object, or as further members of the current object. */
 void figures_write_row(const struct section *s, size_t row, struct jsonw *w);
+void figures_write_members(const struct section *s, size_t row, struct jsonw *w);
 
 #endif

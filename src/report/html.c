@@ -273,9 +273,10 @@ static void settings(const struct digest *d, struct buf *out)
         {"scenario", "Scenario", LISTED_TEXT},
         {"seed", "Seed", LISTED_COUNT},
         {"model", "Model", LISTED_TEXT},
-        {"wall_us", "Took", LISTED_TIME},
+        {"took_us", "Took", LISTED_TIME},
         {"started", "Started (UTC)", LISTED_TEXT},
         {"status", "Ended", LISTED_TEXT},
+        {"unfinished", "Did not finish", LISTED_TEXT},
     };
     static const struct listed columns[] = {{"key", "Option", LISTED_CODE},
                                             {"value", "Value", LISTED_CODE},
@@ -289,12 +290,13 @@ static void settings(const struct digest *d, struct buf *out)
     static const struct listed facts[] = {{"run", "Run", LISTED_COUNT},
                                           {"key", "What", LISTED_TEXT},
                                           {"value", "Value", LISTED_TEXT}};
+    bool finished = figures_long(figures_get(&d->figures, "about"), 0, "unfinished") == 0;
     const struct {
         const char *section, *title;
         const struct listed *columns;
         size_t n;
     } tables[] = {
-        {"runs", "Runs", run_columns, N(run_columns)},
+        {"runs", "Runs", run_columns, N(run_columns) - (finished ? 1 : 0)},
         {"settings", "Options in force", columns, N(columns)},
         {"server", "What the servers say of themselves", server, N(server)},
         {"quirks", "Quirks of the servers, which damage nothing", quirks, N(quirks)},

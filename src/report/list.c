@@ -7,6 +7,7 @@
 #include "report.h"
 #include "store.h"
 #include "text.h"
+#include "words_sql.h"
 
 /* The object that reports/list.sql takes as :tags. */
 static void write_tags(const struct report_filter *f, struct buf *out)
@@ -61,8 +62,8 @@ static void add_details(struct grid *g, const struct section *s, size_t row)
     buf_addf(&details, ", concurrency %ld", figures_long(s, row, "concurrency"));
     if (figures_long(s, row, "simulated"))
         buf_adds(&details, ", simulated");
-    if (strcmp(figures_text(s, row, "status"), "running") == 0)
-        buf_adds(&details, ", going on or killed");
+    if (!figures_null(s, row, "unfinished"))
+        buf_addf(&details, ", did not finish: %s", figures_text(s, row, "unfinished"));
     else if (strcmp(figures_text(s, row, "status"), "done") != 0)
         add_part(&details, "", figures_span(s, row, "status"));
     add_part(&details, "", figures_span(s, row, "tag_text"));
@@ -130,7 +131,7 @@ int report_list(struct store *s, const struct report_filter *filter,
     const char *class = NULL;
     int rc = -1;
     write_tags(filter, &tags);
-    if (check_tags(s, buf_str(&tags), err) < 0 ||
+    if (words_sql_define(s, err) < 0 || check_tags(s, buf_str(&tags), err) < 0 ||
         (filter->reason && !(class = report_class(filter->reason, err))))
         goto out;
     /* A parameter that is not bound is NULL: any. */

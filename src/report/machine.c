@@ -35,18 +35,27 @@ void machine_json(const struct digest *d, struct buf *out)
 /* `{"kind":"session",` and the row's members. */
 static void add_line(struct buf *out, const char *kind, const struct section *s, size_t row)
 {
-    struct buf object = BUF_INIT;
-    struct jsonw w = {.out = &object};
-    figures_write_row(s, row, &w);
-    buf_addf(out, "{\"kind\":\"%s\",%s\n", kind, buf_str(&object) + 1);
-    buf_release(&object);
+    struct jsonw w = {.out = out};
+    jsonw_object(&w);
+    jsonw_key(&w, "kind");
+    jsonw_text(&w, kind);
+    figures_write_members(s, row, &w);
+    jsonw_end_object(&w);
+    buf_addc(out, '\n');
 }
+
+struct lines {
+    const struct digest *digest;
+    struct buf *out;
+    struct err *err;
+};
 
 static int session_line(void *arg, const struct section *s)
 {
+    struct lines *l = arg;
     if (s->n_rows)
-        add_line(arg, "session", s, 0);
-    return 0;
+        add_line(l->out, "session", s, 0);
+    return digest_pass_on(l->digest, l->out, l->err);
 }
 
 int machine_jsonl(const struct digest *d, struct buf *out, struct err *err)
@@ -62,7 +71,8 @@ int machine_jsonl(const struct digest *d, struct buf *out, struct err *err)
             add_line(out, kinds[k][1], s, i);
     }
     const struct binding binding = {.name = "runs", .text = d->runs};
-    return figures_stream(d->store, sql, &binding, 1, session_line, out, err);
+    struct lines lines = {d, out, err};
+    return figures_stream(d->store, sql, &binding, 1, session_line, &lines, err);
 }
 
 /* --- CSV, after RFC 4180 with plain line feeds --------------------------------------------------
@@ -93,10 +103,10 @@ static void add_field(struct buf *out, const struct section *s, size_t row, cons
 void machine_csv(const struct digest *d, struct buf *out)
 {
     static const char *const columns[] = {
-        "config", "name",        "tags",           "runs",     "starts",    "scenario",
-        "model",  "concurrency", "peak_in_flight", "finished", "corrupted", "judged",
-        "leak",   "no_tool",     "error",          "ok",       "rate",      "low",
-        "bound",  "percent",     "text",
+        "config",   "name",  "tags",        "runs",           "unfinished", "starts",
+        "scenario", "model", "concurrency", "peak_in_flight", "finished",   "corrupted",
+        "judged",   "leak",  "no_tool",     "error",          "ok",         "rate",
+        "low",      "bound", "percent",     "text",
     };
     const struct section *s = figures_get(&d->figures, "configs");
     size_t n = sizeof columns / sizeof columns[0];
@@ -187,6 +197,8 @@ void machine_prom(const struct digest *d, struct buf *out)
         {"toolstorm_corruption_ratio_high", "bound", "",
          "Upper end of it; the one-sided 95% bound if none was corrupted."},
         {"toolstorm_runs", "runs", "", "Runs of the configuration."},
+        {"toolstorm_unfinished_runs", "unfinished", "",
+         "Runs that did not finish: killed, interrupted, or still going on."},
     };
     const struct section *s = figures_get(&d->figures, "configs");
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {

@@ -15,14 +15,23 @@
 /* Widest cell of a table; the rest is cut. */
 #define MAX_CELL 60
 
+/* Memory of a table's figures; its texts take as much again. */
+#define MAX_TABLE (64u << 20)
+
+/* Bytes that a column of a terminal may need: of long texts no more is kept. */
+#define BYTES_PER_COLUMN 16
+
 /* Output is handed on in pieces of about this size. */
 #define PIECE (1u << 20)
 
 struct writer {
     const struct report_query *request;
     const struct report_style *style;
+    struct store *store;
     struct buf *out;
-    size_t n_rows; /* so far */
+    struct jsonw json; /* of a whole report */
+    bool titled;       /* sections of a table have titles */
+    size_t n_rows;     /* of a section, so far */
     struct err *err;
 };
 
@@ -39,7 +48,7 @@ static void add_cell(struct buf *out, const struct cell *c)
 {
     switch (c->kind) {
     case CELL_NULL: break;
-    case CELL_LONG: buf_addf(out, "%ld", c->n); break;
+    case CELL_LONG: buf_add_long(out, c->n); break;
     case CELL_DOUBLE: {
         struct jsonw number = {.out = out};
         jsonw_double(&number, c->d);
@@ -52,12 +61,24 @@ static void add_cell(struct buf *out, const struct cell *c)
 /* --- CSV, after RFC 4180 with plain line feeds --------------------------------------------------
  */
 
+/* Whether a field must stand in quotes; a NUL is quoted, too. */
+static bool wants_quotes(struct span text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        switch (text.data[i]) {
+        case ',':
+        case '"':
+        case '\r':
+        case '\n':
+        case '\0': return true;
+        default: break;
+        }
+    return false;
+}
+
 static void csv_field(struct buf *out, struct span text)
 {
-    bool quote = false;
-    for (size_t i = 0; i < text.len; i++)
-        quote |= strchr(",\"\r\n", text.data[i]) != NULL; /* a NUL is quoted, too */
-    if (!quote) {
+    if (!wants_quotes(text)) {
         buf_add(out, text.data, text.len);
         return;
     }
@@ -82,11 +103,13 @@ static void csv_head(struct buf *out, const struct section *s)
 static void csv_row(struct buf *out, const struct section *s, size_t row)
 {
     for (size_t i = 0; i < s->n_columns; i++) {
-        struct buf cell = BUF_INIT;
-        add_cell(&cell, &s->cells[row * s->n_columns + i]);
-        buf_adds(out, i ? "," : "");
-        csv_field(out, buf_span(&cell));
-        buf_release(&cell);
+        const struct cell *c = &s->cells[row * s->n_columns + i];
+        if (i)
+            buf_addc(out, ',');
+        if (c->kind == CELL_TEXT)
+            csv_field(out, (struct span){c->text, c->len});
+        else
+            add_cell(out, c);
     }
     buf_addc(out, '\n');
 }
@@ -142,7 +165,16 @@ static void write_table(struct writer *w, const struct section *s)
     free(align);
 }
 
-/* --- the user's statement --------------------------------------------------------------------- */
+/* Figures for a table: as much as it can show. */
+static struct figures table_figures(const struct writer *w)
+{
+    size_t columns = w->style->columns > MAX_CELL ? (size_t)w->style->columns
+                     : w->style->columns > 0      ? MAX_CELL
+                                                  : 80;
+    return (struct figures){.max_text = columns * BYTES_PER_COLUMN, .max_bytes = MAX_TABLE};
+}
+
+/* --- row by row ------------------------------------------------------------------------------- */
 
 static int stream_csv(void *arg, const struct section *s)
 {
@@ -167,19 +199,47 @@ static int stream_json(void *arg, const struct section *s)
     return pass_on(w);
 }
 
-static int run_statement(struct writer *w, struct store *s)
+static int stream_member(void *arg, const struct section *s)
+{
+    struct writer *w = arg;
+    if (s->n_rows && !w->n_rows++)
+        figures_write_row(s, 0, &w->json);
+    return pass_on(w);
+}
+
+static int stream_element(void *arg, const struct section *s)
+{
+    struct writer *w = arg;
+    if (s->n_rows)
+        figures_write_row(s, 0, &w->json);
+    return pass_on(w);
+}
+
+/* One statement as CSV or as a JSON array. */
+static int stream_statement(struct writer *w, const char *sql)
+{
+    const struct report_query *r = w->request;
+    size_t n_bindings = r->sql ? 0 : r->n_bindings;
+    w->n_rows = 0;
+    if (r->form == QUERY_CSV)
+        return figures_stream(w->store, sql, r->bindings, n_bindings, stream_csv, w, w->err);
+    buf_addc(w->out, '[');
+    int rc = figures_stream(w->store, sql, r->bindings, n_bindings, stream_json, w, w->err);
+    buf_adds(w->out, "]\n");
+    return rc;
+}
+
+/* --- the user's statement --------------------------------------------------------------------- */
+
+static int run_statement(struct writer *w)
 {
     const char *sql = w->request->sql;
-    if (w->request->form == QUERY_CSV)
-        return figures_stream(s, sql, NULL, 0, stream_csv, w, w->err);
-    if (w->request->form == QUERY_JSON) {
-        buf_addc(w->out, '[');
-        int rc = figures_stream(s, sql, NULL, 0, stream_json, w, w->err);
-        buf_adds(w->out, "]\n");
-        return rc;
-    }
-    struct figures f = {0};
-    int rc = figures_add(&f, s, "rows", sql, NULL, 0, w->err);
+    if (store_check_reading(w->store, sql, w->err) != 0)
+        return -1;
+    if (w->request->form != QUERY_TABLE)
+        return stream_statement(w, sql);
+    struct figures f = table_figures(w);
+    int rc = figures_add(&f, w->store, "rows", sql, NULL, 0, w->err);
     if (rc == 0)
         write_table(w, &f.sections[0]);
     figures_release(&f);
@@ -188,12 +248,21 @@ static int run_statement(struct writer *w, struct store *s)
 
 /* --- shipped reports -------------------------------------------------------------------------- */
 
-/* "reports/NAME.sql" without what stands around the name. */
+/* The next "reports/NAME.sql" behind `e`; NULL at the end. */
+static const struct embedded *next_report(const struct embedded *e)
+{
+    while ((e = embed_next("reports/", e))) {
+        size_t len = strlen(e->path);
+        if (len > 4 && strcmp(e->path + len - 4, ".sql") == 0)
+            return e;
+    }
+    return NULL;
+}
+
 static struct span report_name(const struct embedded *e)
 {
     struct span name = span_of(e->path + strlen("reports/"));
-    if (name.len > 4)
-        name.len -= 4;
+    name.len -= strlen(".sql");
     return name;
 }
 
@@ -208,7 +277,7 @@ static struct span report_about(const struct embedded *e)
 
 void report_names(const struct report_style *style, struct buf *out)
 {
-    for (const struct embedded *e = NULL; (e = embed_next("reports/", e));) {
+    for (const struct embedded *e = NULL; (e = next_report(e));) {
         struct span name = report_name(e), about = report_about(e);
         char *text = mem_copy(about.data, about.len);
         buf_addf(out, "  %-10.*s ", (int)name.len, name.data);
@@ -227,94 +296,117 @@ void report_functions(const struct report_style *style, struct buf *out)
     }
 }
 
-static void write_section(struct writer *w, const struct section *s, bool titled)
+static void write_section(struct writer *w, const struct section *s)
 {
-    if (titled) {
+    if (w->titled) {
         buf_adds(w->out, w->n_rows++ ? "\n" : "");
-        text_paint(w->out, w->style, PAINT_BOLD, w->request->form == QUERY_CSV ? "" : s->name);
-        buf_adds(w->out, w->request->form == QUERY_CSV ? "" : "\n");
-    }
-    if (w->request->form == QUERY_CSV) {
-        csv_head(w->out, s);
-        for (size_t row = 0; row < s->n_rows; row++)
-            csv_row(w->out, s, row);
-    } else {
-        write_table(w, s);
-    }
-}
-
-static int pick_section(const struct figures *f, const char *name, struct err *err)
-{
-    struct buf known = BUF_INIT;
-    for (size_t i = 0; i < f->n; i++) {
-        if (name && strcmp(f->sections[i].name, name) == 0) {
-            buf_release(&known);
-            return (int)i;
-        }
-        buf_addf(&known, "%s%s", i ? ", " : "", f->sections[i].name);
-    }
-    if (name)
-        err_set(err, STATUS_USAGE, "the report has no section '%s': it has %s", name,
-                buf_str(&known));
-    else
-        err_set(err, STATUS_USAGE, "CSV holds one section: name one of %s", buf_str(&known));
-    buf_release(&known);
-    return -1;
-}
-
-static int write_report(struct writer *w, const struct figures *f)
-{
-    const struct report_query *r = w->request;
-    if (r->form == QUERY_JSON && !r->section) {
-        struct jsonw json = {.out = w->out};
-        jsonw_object(&json);
-        figures_write(f, &json);
-        jsonw_end_object(&json);
+        text_paint(w->out, w->style, PAINT_BOLD, s->name);
         buf_addc(w->out, '\n');
-        return 0;
     }
-    if (!r->section && (r->form == QUERY_TABLE || f->n == 1)) {
-        for (size_t i = 0; i < f->n; i++)
-            write_section(w, &f->sections[i], f->n > 1);
-        return 0;
-    }
-    int at = pick_section(f, r->section, w->err);
-    if (at < 0)
-        return -1;
-    if (r->form != QUERY_JSON) {
-        write_section(w, &f->sections[at], false);
-        return 0;
-    }
-    buf_addc(w->out, '[');
-    for (size_t row = 0; row < f->sections[at].n_rows; row++) {
-        struct jsonw json = {.out = w->out};
-        buf_adds(w->out, row ? ",\n" : "");
-        figures_write_row(&f->sections[at], row, &json);
-    }
-    buf_adds(w->out, "]\n");
-    return 0;
+    write_table(w, s);
 }
 
-static int run_report(struct writer *w, struct store *s)
+/* The section that is asked for: of CSV one must be named, unless there is one only. */
+static int check_section(struct writer *w, const char *file)
 {
     const struct report_query *r = w->request;
-    char *file = mem_printf("reports/%s.sql", r->report);
-    struct figures f = {0};
+    struct buf known = BUF_INIT;
+    size_t n = 0;
+    bool found = false;
+    for (char *name; (name = figures_section_name(file, n)); n++) {
+        found |= r->section && strcmp(name, r->section) == 0;
+        buf_addf(&known, "%s%s", n ? ", " : "", name);
+        free(name);
+    }
+    int rc = 0;
+    if (r->section && !found)
+        rc = err_set(w->err, STATUS_USAGE, "the report has no section '%s': it has %s", r->section,
+                     buf_str(&known));
+    else if (!r->section && r->form == QUERY_CSV && n > 1)
+        rc =
+            err_set(w->err, STATUS_USAGE, "CSV holds one section: name one of %s", buf_str(&known));
+    buf_release(&known);
+    w->titled = !r->section && n > 1;
+    return rc;
+}
+
+static bool is_asked(const struct writer *w, const struct figures_part *p)
+{
+    return !w->request->section || strcmp(w->request->section, p->name) == 0;
+}
+
+static int add_table(void *arg, const struct figures_part *p)
+{
+    struct writer *w = arg;
+    const struct report_query *r = w->request;
+    struct figures f = table_figures(w);
+    int rc = is_asked(w, p)
+                 ? figures_add(&f, w->store, p->name, p->sql, r->bindings, r->n_bindings, w->err)
+                 : 0;
+    if (f.n && rc == 0)
+        write_section(w, &f.sections[0]);
+    figures_release(&f);
+    return rc;
+}
+
+static int add_rows(void *arg, const struct figures_part *p)
+{
+    struct writer *w = arg;
+    return is_asked(w, p) ? stream_statement(w, p->sql) : 0;
+}
+
+static int add_member(void *arg, const struct figures_part *p)
+{
+    struct writer *w = arg;
+    const struct report_query *r = w->request;
+    jsonw_key(&w->json, p->name);
+    w->n_rows = 0;
+    if (!p->single)
+        jsonw_array(&w->json);
+    int rc = figures_stream(w->store, p->sql, r->bindings, r->n_bindings,
+                            p->single ? stream_member : stream_element, w, w->err);
+    if (!p->single)
+        jsonw_end_array(&w->json);
+    else if (!w->n_rows)
+        jsonw_null(&w->json);
+    return rc;
+}
+
+static int write_report(struct writer *w, const char *file)
+{
+    const struct report_query *r = w->request;
+    if (check_section(w, file) != 0)
+        return -1;
+    bool whole = r->form == QUERY_JSON && !r->section;
+    if (whole)
+        jsonw_object(&w->json);
+    int rc = figures_walk(w->store, file, r->bindings, r->n_bindings,
+                          whole                    ? add_member
+                          : r->form == QUERY_TABLE ? add_table
+                                                   : add_rows,
+                          w, w->err);
+    if (whole) {
+        jsonw_end_object(&w->json);
+        buf_addc(w->out, '\n');
+    }
+    return rc;
+}
+
+static int run_report(struct writer *w)
+{
+    char *file = mem_printf("reports/%s.sql", w->request->report);
     int rc = -1;
-    if (!embed_find(file)) {
+    if (embed_find(file)) {
+        rc = write_report(w, file);
+    } else {
         struct buf known = BUF_INIT;
-        for (const struct embedded *e = NULL; (e = embed_next("reports/", e));)
+        for (const struct embedded *e = NULL; (e = next_report(e));)
             buf_addf(&known, "%s%.*s", known.len ? ", " : "", (int)report_name(e).len,
                      report_name(e).data);
-        err_set(w->err, STATUS_USAGE, "there is no report '%s': there are %s", r->report,
+        err_set(w->err, STATUS_USAGE, "there is no report '%s': there are %s", w->request->report,
                 buf_str(&known));
         buf_release(&known);
-        goto out;
     }
-    if (figures_read(&f, s, file, r->bindings, r->n_bindings, w->err) == 0)
-        rc = write_report(w, &f);
-out:
-    figures_release(&f);
     free(file);
     return rc;
 }
@@ -322,8 +414,13 @@ out:
 int report_query(struct store *s, const struct report_query *request,
                  const struct report_style *style, struct buf *out, struct err *err)
 {
-    struct writer w = {.request = request, .style = style, .out = out, .err = err};
+    struct writer w = {.request = request,
+                       .style = style,
+                       .store = s,
+                       .out = out,
+                       .json = {.out = out},
+                       .err = err};
     if (words_sql_define(s, err) < 0)
         return -1;
-    return request->sql ? run_statement(&w, s) : run_report(&w, s);
+    return request->sql ? run_statement(&w) : run_report(&w);
 }

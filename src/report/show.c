@@ -1,8 +1,10 @@
 /* show.c - reads one session with its evidence, and lets one of several forms be written. */
 #include "show.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "mem.h"
 #include "reply.h"
 #include "store.h"
 #include "text.h"
@@ -135,19 +137,44 @@ static void separate(const struct report_style *style, struct buf *out)
     buf_adds(out, "\n\n");
 }
 
-/* The sessions of the section "sessions", one after the other. */
-static int show_several(struct store *s, const struct report_show *request,
-                        const struct section *sessions, const struct report_style *style,
-                        struct buf *out, struct err *err)
+/* Sessions found by their reason: numbers alone, for there may be many. */
+struct found {
+    struct store *store;
+    const struct binding *bindings;
+    size_t n_bindings;
+    long *sessions;
+    size_t n, cap;
+    struct err *err;
+};
+
+static int add_found(void *arg, const struct section *s)
+{
+    struct found *f = arg;
+    if (!s->n_rows)
+        return 0;
+    f->sessions = mem_grow(f->sessions, &f->cap, f->n, sizeof *f->sessions);
+    f->sessions[f->n++] = figures_long(s, 0, "session");
+    return 0;
+}
+
+static int find_sessions(void *arg, const struct figures_part *p)
+{
+    struct found *f = arg;
+    return figures_stream(f->store, p->sql, f->bindings, f->n_bindings, add_found, f, f->err);
+}
+
+/* One after the other. */
+static int show_several(struct store *s, const struct report_show *request, const struct found *f,
+                        const struct report_style *style, struct buf *out, struct err *err)
 {
     struct report_show one = *request;
-    for (size_t i = 0; i < sessions->n_rows; i++) {
-        one.session = figures_long(sessions, i, "session");
+    for (size_t i = 0; i < f->n; i++) {
+        one.session = f->sessions[i];
         if (i && !style->json && request->form != SHOW_CURL)
             separate(style, out);
         if (show_one(s, &one, style, out, err) < 0)
             return -1;
-        if (request->flush && sessions->n_rows > 1) {
+        if (request->flush && f->n > 1) {
             if (request->flush(request->arg, out, err) != 0)
                 return -1;
             buf_clear(out);
@@ -159,7 +186,6 @@ static int show_several(struct store *s, const struct report_show *request,
 static int show_matching(struct store *s, const struct report_show *request,
                          const struct report_style *style, struct buf *out, struct err *err)
 {
-    struct figures f = {0};
     const char *reason = request->reason;
     struct binding bindings[4] = {{.name = "run", .number = request->run},
                                   {.name = "limit", .number = request->all ? -1 : 1}};
@@ -172,13 +198,14 @@ static int show_matching(struct store *s, const struct report_show *request,
         if (strcmp(class, reason) != 0)
             bindings[n++] = (struct binding){.name = "reason", .text = reason};
     }
-    int rc = figures_read(&f, s, "reports/sessions.sql", bindings, n, err);
-    if (rc == 0 && !figures_get(&f, "sessions")->n_rows)
+    struct found f = {.store = s, .bindings = bindings, .n_bindings = n, .err = err};
+    int rc = figures_walk(s, "reports/sessions.sql", bindings, n, find_sessions, &f, err);
+    if (rc == 0 && !f.n)
         rc = err_set(err, STATUS_USAGE, "run %ld has no session with %s", request->run,
                      reason ? reason : "damage: give the session's number");
     if (rc == 0)
-        rc = show_several(s, request, figures_get(&f, "sessions"), style, out, err);
-    figures_release(&f);
+        rc = show_several(s, request, &f, style, out, err);
+    free(f.sessions);
     return rc;
 }
 

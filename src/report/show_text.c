@@ -72,6 +72,11 @@ static void head(const struct shown *s)
     if (figures_long(session, 0, "warmup"))
         buf_adds(&text, ", not counted");
     wrapped(s, &text);
+    if (!figures_null(run, 0, "unfinished")) {
+        buf_clear(&text);
+        buf_addf(&text, "the run did not finish: %s", figures_text(run, 0, "unfinished"));
+        wrapped(s, &text);
+    }
     buf_release(&text);
 }
 

@@ -78,10 +78,22 @@ static const struct range wide[] = {
     {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
 
+/* Of ASCII, what shows as itself in one column. */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F;
+}
+
 void text_safe(struct buf *out, struct span text, bool lines)
 {
     for (size_t at = 0; at < text.len;) {
         size_t from = at;
+        while (at < text.len && is_plain(text.data[at]))
+            at++;
+        buf_add(out, text.data + from, at - from);
+        if (at == text.len)
+            return;
+        from = at;
         uint32_t c = utf8_next(text, &at);
         if (c == UTF8_INVALID)
             buf_addf(out, "\\x%02x", (unsigned char)text.data[from]);
@@ -112,6 +124,10 @@ static size_t paint_length(struct span text, size_t at)
 /* Moves over one character and says how wide it is. */
 static size_t step_width(struct span text, size_t *at)
 {
+    if (is_plain(text.data[*at])) {
+        ++*at;
+        return 1;
+    }
     size_t skip = paint_length(text, *at);
     if (skip) {
         *at += skip;
@@ -212,6 +228,20 @@ void text_duration(struct buf *out, double us)
         buf_addf(out, "%ld min %02ld s", lround(us / 1e6) / 60, lround(us / 1e6) % 60);
     else
         buf_addf(out, "%ld h %02ld min", lround(us / 60e6) / 60, lround(us / 60e6) % 60);
+}
+
+void text_seconds(struct buf *out, int64_t us)
+{
+    /* printf rounds ties as its binary fraction falls, and takes ten times as long. */
+    if (us < 0 || us % 1000 == 500) {
+        buf_addf(out, "%.3f", (double)us / 1e6);
+        return;
+    }
+    int64_t ms = (us + 500) / 1000;
+    char decimals[] = {'.', (char)('0' + ms / 100 % 10), (char)('0' + ms / 10 % 10),
+                       (char)('0' + ms % 10)};
+    buf_add_long(out, ms / 1000);
+    buf_add(out, decimals, sizeof decimals);
 }
 
 void text_count(struct buf *out, long n)

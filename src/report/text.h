@@ -42,6 +42,9 @@ void text_shell_word(struct buf *out, const char *word);
 /* "312 us", "45.1 ms", "1.20 s", "2 min 05 s", "1 h 02 min". Negative or NaN: "-". */
 void text_duration(struct buf *out, double us);
 
+/* Seconds with three decimals, as printf writes them: "1.900". */
+void text_seconds(struct buf *out, int64_t us);
+
 /* "1,234,567" */
 void text_count(struct buf *out, long n);
 

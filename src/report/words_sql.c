@@ -2,6 +2,7 @@
 #include "words_sql.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "store.h"
 #include "words.h"
@@ -18,9 +19,24 @@ static const char *meaning_of_quirk(const char *name)
     return quirk < 0 ? NULL : quirk_meaning((enum quirk)quirk);
 }
 
+/* Why a run of this status that lacks so many sessions did not finish; NULL if it did. A run that
+ * was killed could not say so. */
+static const char *why_unfinished(const char *status, long missing)
+{
+    if (!status || strcmp(status, "running") == 0)
+        return "it was killed, or is still going on";
+    if (missing <= 0 || strcmp(status, "decided") == 0)
+        return NULL;
+    if (strcmp(status, "interrupted") == 0)
+        return "it was interrupted";
+    return strcmp(status, "partial") == 0 ? "it was merged without all of its shards"
+                                          : "it ended early";
+}
+
 int words_sql_define(struct store *s, struct err *err)
 {
-    if (store_define(s, "reason_meaning", meaning_of_reason, err) < 0)
+    if (store_define(s, "reason_meaning", meaning_of_reason, err) < 0 ||
+        store_define(s, "quirk_meaning", meaning_of_quirk, err) < 0)
         return -1;
-    return store_define(s, "quirk_meaning", meaning_of_quirk, err);
+    return store_define_counted(s, "why_unfinished", why_unfinished, err);
 }

@@ -25,10 +25,15 @@ static bool all_possible(const struct strata_table *tables, size_t count)
     return count > 0;
 }
 
+static long width(const struct dist_table *t)
+{
+    return t->high - t->low + 1;
+}
+
 /* The distribution of the sum of two independent numbers. Consumes a and b. */
 static struct dist_table convolve(struct dist_table *a, struct dist_table *b)
 {
-    long wide = a->high - a->low + 1, other = b->high - b->low + 1;
+    long wide = width(a), other = width(b);
     struct dist_table sum = {a->low + b->low, a->high + b->high, NULL};
     sum.p = mem_zero((size_t)(wide + other - 1), sizeof(*sum.p));
     for (long i = 0; i < wide; i++) {
@@ -40,29 +45,39 @@ static struct dist_table convolve(struct dist_table *a, struct dist_table *b)
     return sum;
 }
 
-struct strata_exact strata_exact_test(const struct strata_table *tables, size_t count)
+/* Whether the convolution of all tables stays below the limit: known before the first. */
+static bool is_feasible(const struct strata_table *tables, size_t count)
 {
-    struct strata_exact r = {NAN, NAN, NAN};
-    if (!all_possible(tables, count))
-        return r;
-    struct dist_table total = dist_hypergeometric(0, 0, 0);
-    long observed = 0;
-    double work = 0;
+    double work = 0, so_far = 1;
     for (size_t i = 0; i < count; i++) {
         const struct strata_table *t = &tables[i];
         struct dist_table next = dist_hypergeometric(t->n1, t->n2, t->x1 + t->x2);
-        work += (double)(next.high - next.low + 1) * (double)(total.high - total.low + 1);
-        if (next.high < next.low || work > WORK_LIMIT) {
-            dist_release(&next);
-            goto out;
-        }
+        double wide = (double)width(&next);
+        dist_release(&next);
+        work += wide * so_far;
+        so_far += wide - 1;
+        if (wide < 1 || work > WORK_LIMIT)
+            return false;
+    }
+    return true;
+}
+
+struct strata_exact strata_exact_test(const struct strata_table *tables, size_t count)
+{
+    struct strata_exact r = {NAN, NAN, NAN};
+    if (!all_possible(tables, count) || !is_feasible(tables, count))
+        return r;
+    struct dist_table total = dist_hypergeometric(0, 0, 0);
+    long observed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct strata_table *t = &tables[i];
+        struct dist_table next = dist_hypergeometric(t->n1, t->n2, t->x1 + t->x2);
         total = convolve(&total, &next);
         observed += t->x1;
     }
     r.less = dist_at_most(&total, observed);
     r.greater = dist_at_least(&total, observed);
     r.midp = fisher_central_midp(r.less, r.greater, dist_at(&total, observed));
-out:
     dist_release(&total);
     return r;
 }

@@ -12,78 +12,26 @@
 #include "json.h"
 #include "mem.h"
 #include "rank.h"
+#include "sample.h"
 #include "sprt.h"
 #include "strata.h"
 #include "trend.h"
+#include "wordcount.h"
 
 /* Quantiles asked for in one quantiles() call. */
 #define MAX_QUANTILES 8
 
-/* Different words that word_counts() tells apart; further ones are counted under "other". */
-#define MAX_WORDS 200
-
 /* --- quantiles -------------------------------------------------------------------------------- */
 
-struct sample {
-    double *values;
-    size_t n, cap;
+struct quantiles {
+    struct sample sample;
     double q[MAX_QUANTILES];
     int n_q;
 };
 
-#define DIGIT_BITS 11
-#define DIGITS     6 /* 66 bits */
-#define BUCKETS    (1u << DIGIT_BITS)
-
-/* A number whose order as bits is its order as a value. */
-static uint64_t sort_key(double d)
-{
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-static size_t digit_of(double d, int digit)
-{
-    return sort_key(d) >> (digit * DIGIT_BITS) & (BUCKETS - 1);
-}
-
-/* Sorts by one digit from `from` to `to`, keeping the order of equals; false if all values have the
- * same digit, and nothing was moved. */
-static bool sort_digit(const double *from, double *to, size_t n, int digit)
-{
-    size_t start[BUCKETS] = {0}, next = 0;
-    for (size_t i = 0; i < n; i++)
-        start[digit_of(from[i], digit)]++;
-    if (start[digit_of(from[0], digit)] == n)
-        return false;
-    for (size_t b = 0; b < BUCKETS; b++) {
-        size_t count = start[b];
-        start[b] = next;
-        next += count;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[start[digit_of(from[i], digit)]++] = from[i];
-    return true;
-}
-
-/* A radix sort: summaries of millions of rounds wait for it. */
-static void sort_values(struct sample *s)
-{
-    double *other = mem_zero(s->n, sizeof *other);
-    for (int digit = 0; digit < DIGITS; digit++) {
-        if (!sort_digit(s->values, other, s->n, digit))
-            continue;
-        double *sorted = other;
-        other = s->values;
-        s->values = sorted;
-    }
-    free(other);
-}
-
 static void quantile_step(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    struct sample *s = sqlite3_aggregate_context(c, sizeof *s);
+    struct quantiles *s = sqlite3_aggregate_context(c, sizeof *s);
     if (!s || n < 2 || n > MAX_QUANTILES + 1) {
         sqlite3_result_error(c, "quantiles(value, q, ...) takes 1 to 8 quantiles", -1);
         return;
@@ -91,47 +39,42 @@ static void quantile_step(sqlite3_context *c, int n, sqlite3_value **v)
     for (s->n_q = 0; s->n_q < n - 1; s->n_q++)
         s->q[s->n_q] = sqlite3_value_double(v[s->n_q + 1]);
     int type = sqlite3_value_numeric_type(v[0]);
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-        return;
-    s->values = mem_grow(s->values, &s->cap, s->n, sizeof *s->values);
-    s->values[s->n++] = sqlite3_value_double(v[0]);
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+        sample_add(&s->sample, sqlite3_value_double(v[0]));
 }
 
 /* The sample sorted, or NULL if no row came. */
-static struct sample *sample_sorted(sqlite3_context *c)
+static struct quantiles *quantiles_sorted(sqlite3_context *c)
 {
-    struct sample *s = sqlite3_aggregate_context(c, 0);
-    if (s && s->n)
-        sort_values(s);
+    struct quantiles *s = sqlite3_aggregate_context(c, 0);
+    if (!s || !s->sample.n)
+        return NULL;
+    sample_sort(&s->sample);
     return s;
 }
 
 static void quantile_final(sqlite3_context *c)
 {
-    struct sample *s = sample_sorted(c);
+    struct quantiles *s = quantiles_sorted(c);
     if (!s)
         return;
-    double d = rank_quantile(s->values, s->n, s->q[0]);
+    double d = rank_quantile(s->sample.values, s->sample.n, s->q[0]);
     if (!isnan(d))
         sqlite3_result_double(c, d);
-    free(s->values);
+    sample_release(&s->sample);
 }
 
 static void quantiles_final(sqlite3_context *c)
 {
-    struct sample *s = sample_sorted(c);
+    struct quantiles *s = quantiles_sorted(c);
     if (!s)
         return;
     struct buf out = BUF_INIT;
     struct jsonw w = {.out = &out};
-    jsonw_array(&w);
-    for (int i = 0; i < s->n_q; i++)
-        jsonw_double(&w, rank_quantile(s->values, s->n, s->q[i]));
-    jsonw_long(&w, (long long)s->n);
-    jsonw_end_array(&w);
+    sample_write(&s->sample, s->q, (size_t)s->n_q, &w);
     sqlite3_result_text(c, buf_str(&out), (int)out.len, SQLITE_TRANSIENT);
     buf_release(&out);
-    free(s->values);
+    sample_release(&s->sample);
 }
 
 /* --- the sequential test ---------------------------------------------------------------------- */
@@ -281,64 +224,77 @@ static void trend_final(sqlite3_context *c)
 
 /* --- word counts ------------------------------------------------------------------------------ */
 
-struct word {
-    char *text;
-    long n;
-};
-
-struct words {
-    struct word *all;
-    size_t n, cap;
-};
-
-static void count_word(struct words *w, const char *text, size_t len)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        if (strlen(w->all[i].text) == len && memcmp(w->all[i].text, text, len) == 0) {
-            w->all[i].n++;
-            return;
-        }
-    }
-    if (w->n >= MAX_WORDS && !(len == 5 && memcmp(text, "other", 5) == 0)) {
-        count_word(w, "other", 5);
-        return;
-    }
-    w->all = mem_grow(w->all, &w->cap, w->n, sizeof *w->all);
-    w->all[w->n++] = (struct word){mem_copy(text, len), 1};
-}
-
 static void words_step(sqlite3_context *c, int n, sqlite3_value **v)
 {
     (void)n;
-    struct words *w = sqlite3_aggregate_context(c, sizeof *w);
+    struct wordcount *w = sqlite3_aggregate_context(c, sizeof *w);
     const char *text = (const char *)sqlite3_value_text(v[0]);
-    if (!w || !text)
-        return;
-    while (*text) {
-        size_t len = strcspn(text, " ");
-        if (len)
-            count_word(w, text, len);
-        text += len;
-        text += strspn(text, " ");
-    }
+    if (w && text)
+        wordcount_add(w, text);
 }
 
 static void words_final(sqlite3_context *c)
 {
-    struct words *w = sqlite3_aggregate_context(c, 0);
+    struct wordcount none = {0}, *w = sqlite3_aggregate_context(c, 0);
     struct buf out = BUF_INIT;
     struct jsonw json = {.out = &out};
-    jsonw_object(&json);
-    for (size_t i = 0; w && i < w->n; i++) {
-        jsonw_key(&json, w->all[i].text);
-        jsonw_long(&json, w->all[i].n);
-        free(w->all[i].text);
-    }
-    jsonw_end_object(&json);
+    wordcount_write(w ? w : &none, &json);
     if (w)
-        free(w->all);
+        wordcount_release(w);
     sqlite3_result_text(c, buf_str(&out), (int)out.len, SQLITE_TRANSIENT);
     buf_release(&out);
+}
+
+/* Word counts of one key after the other. */
+struct keyed_words {
+    int64_t key;
+    long rows; /* of the key */
+    struct wordcount words;
+    struct buf before; /* elements of a JSON array: the keys before */
+};
+
+static void end_key(struct keyed_words *k)
+{
+    if (!k->rows)
+        return;
+    if (k->before.len)
+        buf_addc(&k->before, ',');
+    struct jsonw w = {.out = &k->before};
+    jsonw_array(&w);
+    jsonw_long(&w, k->key);
+    jsonw_long(&w, k->rows);
+    wordcount_write(&k->words, &w);
+    jsonw_end_array(&w);
+    wordcount_release(&k->words);
+    k->rows = 0;
+}
+
+static void keyed_words_step(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    struct keyed_words *k = sqlite3_aggregate_context(c, sizeof *k);
+    const char *text = (const char *)sqlite3_value_text(v[1]);
+    if (!k)
+        return;
+    if (sqlite3_value_int64(v[0]) != k->key)
+        end_key(k);
+    k->key = sqlite3_value_int64(v[0]);
+    k->rows++;
+    if (text)
+        wordcount_add(&k->words, text);
+}
+
+static void keyed_words_final(sqlite3_context *c)
+{
+    struct keyed_words *k = sqlite3_aggregate_context(c, 0);
+    if (!k)
+        return;
+    struct buf out = BUF_INIT;
+    end_key(k);
+    buf_addf(&out, "[%s]", buf_str(&k->before));
+    sqlite3_result_text64(c, buf_str(&out), out.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    buf_release(&out);
+    buf_release(&k->before);
 }
 
 #define AGGREGATE(name, n, args, step, final, meaning)                                             \
@@ -364,5 +320,16 @@ const struct sql_function aggregate_functions[] = {
               "aggregate: does the rate rise with the score, Cochran-Armitage p-value"),
     AGGREGATE("word_counts", 1, "text", words_step, words_final,
               "aggregate: how often each word of space-separated lists occurs, as a JSON object"),
+    AGGREGATE("word_counts_by", 2, "number, text", keyed_words_step, keyed_words_final,
+              "aggregate: [number, rows, word_counts] of each run of rows with the same number, as "
+              "a JSON array"),
+    AGGREGATE("round_profile", 9,
+              "run, sent_us, done_us, judged, damaged, in_flight, ttft_us, itl_us, whole_us",
+              round_profile_step, round_profile_final,
+              "aggregate over rounds in the order of their keys, as a JSON object: quantiles(0, "
+              "0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1) of the judged ones' three times; in_flight: "
+              "[in flight, damaged, judged]; of each run how many rounds, how many damaged, 40 "
+              "slices of width_us with [requests, replies, damaged, errors], and the rounds in the "
+              "order of sending: o (right), d (damaged), e (error)"),
     {{NULL, NULL, NULL}, 0, NULL, NULL, NULL, NULL},
 };

@@ -96,17 +96,31 @@ static void missing_tables(const struct store *s, struct buf *sql)
     }
 }
 
+/* Whether the file has an index of that name; -1 with an error. */
+static int has_index(struct store *s, const char *name, struct err *err)
+{
+    struct buf look = BUF_INIT;
+    buf_addf(&look, "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = '%s'",
+             name);
+    int64_t n = database_number(s, buf_str(&look), err);
+    buf_release(&look);
+    return n < 0 ? -1 : n > 0;
+}
+
 static int missing_indexes(struct store *s, struct buf *sql, struct err *err)
 {
-    for (const struct table_index *x = table_indexes; x->name; x++) {
-        struct buf look = BUF_INIT;
-        buf_addf(&look, "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = '%s'",
-                 x->name);
-        int64_t n = database_number(s, buf_str(&look), err);
-        buf_release(&look);
-        if (n < 0)
+    for (const char *const *name = table_retired_indexes; *name; name++) {
+        int has = has_index(s, *name, err);
+        if (has < 0)
             return -1;
-        if (n == 0)
+        if (has)
+            buf_addf(sql, "DROP INDEX IF EXISTS %s;", *name);
+    }
+    for (const struct table_index *x = table_indexes; x->name; x++) {
+        int has = has_index(s, x->name, err);
+        if (has < 0)
+            return -1;
+        if (!has)
             buf_addf(sql, "CREATE INDEX IF NOT EXISTS %s ON %s;", x->name, x->on);
     }
     return 0;
@@ -133,25 +147,30 @@ int database_check_owner(struct store *s, bool write, struct err *err)
     return 0;
 }
 
+/* Adds to `sql` what brings the file up to date: a schema_state, or -1 with an error. */
+static int look(struct store *s, struct buf *sql, struct err *err)
+{
+    missing_tables(s, sql);
+    bool old = sql->len > 0;
+    if (missing_indexes(s, sql, err) < 0)
+        return -1;
+    return old ? SCHEMA_OLD : sql->len ? SCHEMA_SLOW : SCHEMA_CURRENT;
+}
+
 int database_migrate(struct store *s, bool write, struct err *err)
 {
     if (database_check_owner(s, write, err) < 0)
         return -1;
     struct buf sql = BUF_INIT;
-    int rc = -1;
-    missing_tables(s, &sql);
-    if (missing_indexes(s, &sql, err) < 0)
-        goto out;
-    rc = sql.len ? 1 : 0;
-    if (rc == 0 || !write)
+    int rc = look(s, &sql, err);
+    if (rc <= SCHEMA_CURRENT || !write)
         goto out;
     /* Look again under the lock: two programs may open a new file at the same moment. */
     rc = -1;
     if (database_exec(s, "BEGIN IMMEDIATE", "write", err) < 0)
         goto out;
     buf_clear(&sql);
-    missing_tables(s, &sql);
-    if (missing_indexes(s, &sql, err) == 0) {
+    if (look(s, &sql, err) >= 0) {
         buf_addf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
                  APPLICATION_ID, FORMAT_VERSION);
         rc = database_exec(s, buf_str(&sql), "write", err);

@@ -50,8 +50,16 @@ void database_new_key(struct row_key *key, int64_t started_us, char uid[17], cha
  * empty one. Changes nothing. */
 int database_check_owner(struct store *s, bool write, struct err *err) MUST_CHECK;
 
-/* Creates what is missing: tables, columns, indexes. Refuses files of newer programs and of other
- * programs. `write` false: only looks, and returns 1 if something is missing. */
+/* How the file's schema stands to this program's. */
+enum schema_state {
+    SCHEMA_CURRENT,
+    SCHEMA_SLOW, /* only indexes differ: it can be read, in more time */
+    SCHEMA_OLD   /* tables or columns are missing */
+};
+
+/* Creates what is missing: tables, columns, indexes; drops retired indexes. Refuses files of newer
+ * programs and of other programs. `write` false: only looks. Returns the schema_state that is left,
+ * or -1 with an error. */
 int database_migrate(struct store *s, bool write, struct err *err) MUST_CHECK;
 
 #endif

@@ -324,28 +324,43 @@ static void call_real(sqlite3_context *c, int n, sqlite3_value **v)
 /* The word function behind one SQL function; SQLite frees it with the connection. */
 struct definition {
     const char *(*word)(const char *text);
+    const char *(*counted)(const char *text, long n); /* the one that is set is called */
 };
 
 static void call_word(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    (void)n;
     const struct definition *d = sqlite3_user_data(c);
     const char *text = (const char *)sqlite3_value_text(v[0]);
-    const char *answer = text ? d->word(text) : NULL;
+    const char *answer = NULL;
+    if (n == 2)
+        answer = d->counted(text, (long)sqlite3_value_int64(v[1]));
+    else if (text)
+        answer = d->word(text);
     if (answer)
         give_text(c, answer);
+}
+
+static int define(struct store *s, const char *name, const struct definition *what, struct err *err)
+{
+    struct definition *d = mem_zero(1, sizeof *d);
+    *d = *what;
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    if (sqlite3_create_function_v2(s->db, name, what->counted ? 2 : 1, flags, d, call_word, NULL,
+                                   NULL, free) == SQLITE_OK)
+        return 0;
+    return database_fail(s, "prepare", err);
 }
 
 int store_define(struct store *s, const char *name, const char *(*word)(const char *text),
                  struct err *err)
 {
-    struct definition *d = mem_zero(1, sizeof *d);
-    d->word = word;
-    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    if (sqlite3_create_function_v2(s->db, name, 1, flags, d, call_word, NULL, NULL, free) ==
-        SQLITE_OK)
-        return 0;
-    return database_fail(s, "prepare", err);
+    return define(s, name, &(struct definition){.word = word}, err);
+}
+
+int store_define_counted(struct store *s, const char *name,
+                         const char *(*word)(const char *text, long n), struct err *err)
+{
+    return define(s, name, &(struct definition){.counted = word}, err);
 }
 
 static int register_table(sqlite3 *db, const struct sql_function *f)

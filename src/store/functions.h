@@ -23,4 +23,8 @@ int functions_register(sqlite3 *db);
 /* aggregates.c */
 extern const struct sql_function aggregate_functions[]; /* ends with a name of NULL */
 
+/* round_profile.c: what reports tell about rounds. */
+void round_profile_step(sqlite3_context *c, int n, sqlite3_value **v);
+void round_profile_final(sqlite3_context *c);
+
 #endif

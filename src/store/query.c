@@ -1,6 +1,7 @@
 /* query.c - results of SELECT statements. It changes nothing and knows no table. */
 #include "store.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "database.h"
@@ -11,16 +12,80 @@ struct query {
     sqlite3_stmt *stmt;
 };
 
+static int not_reading(struct err *err)
+{
+    return err_set(err, STATUS_USAGE,
+                   "sql: the statement would do more than read, and may only read");
+}
+
 /* Words for a statement that can't be used: most often it is the user's. */
 static int query_fail(const struct store *s, struct err *err)
 {
     int code = sqlite3_errcode(s->db) & 0xFF;
-    if (code == SQLITE_ERROR || code == SQLITE_AUTH || code == SQLITE_MISMATCH ||
-        code == SQLITE_RANGE || code == SQLITE_TOOBIG)
+    if (code == SQLITE_AUTH || code == SQLITE_READONLY)
+        return not_reading(err);
+    if (code == SQLITE_ERROR || code == SQLITE_MISMATCH || code == SQLITE_RANGE ||
+        code == SQLITE_TOOBIG)
         return err_set(err, STATUS_USAGE, "sql: %s", sqlite3_errmsg(s->db));
-    if (code == SQLITE_READONLY)
-        return err_set(err, STATUS_USAGE, "sql: the statement would write, and may only read");
     return database_fail(s, "read", err);
+}
+
+/* Questions that PRAGMA answers without changing anything; `about`: of a table or index. */
+static const struct question {
+    const char *pragma;
+    bool about;
+} questions[] = {
+    {"application_id", false},  {"auto_vacuum", false},      {"collation_list", false},
+    {"compile_options", false}, {"data_version", false},     {"database_list", false},
+    {"encoding", false},        {"foreign_key_check", true}, {"foreign_key_list", true},
+    {"freelist_count", false},  {"function_list", false},    {"index_info", true},
+    {"index_list", true},       {"index_xinfo", true},       {"integrity_check", true},
+    {"journal_mode", false},    {"module_list", false},      {"page_count", false},
+    {"page_size", false},       {"pragma_list", false},      {"quick_check", true},
+    {"schema_version", false},  {"table_info", true},        {"table_list", true},
+    {"table_xinfo", true},      {"user_version", false},
+};
+
+static bool is_question(const char *pragma, const char *argument)
+{
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        if (sqlite3_stricmp(pragma, questions[i].pragma) == 0)
+            return questions[i].about || !argument;
+    return false;
+}
+
+/* Denies what SQLite calls read-only because it writes no file, although it changes the connection.
+ * Sets *asked for a PRAGMA that only asks. */
+static int deny_changes(void *asked, int action, const char *first, const char *second,
+                        const char *database, const char *inner)
+{
+    (void)database;
+    (void)inner;
+    switch (action) {
+    case SQLITE_PRAGMA:
+        if (!is_question(first, second))
+            return SQLITE_DENY;
+        *(bool *)asked = true;
+        return SQLITE_OK;
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH: return SQLITE_DENY;
+    default: return SQLITE_OK;
+    }
+}
+
+int store_check_reading(struct store *s, const char *sql, struct err *err)
+{
+    bool asked = false;
+    sqlite3_set_authorizer(s->db, deny_changes, &asked);
+    struct query *q = store_query(s, sql, err);
+    sqlite3_set_authorizer(s->db, NULL, NULL);
+    if (!q)
+        return -1;
+    bool reads = asked || sqlite3_stmt_readonly(q->stmt);
+    query_free(q);
+    return reads ? 0 : not_reading(err);
 }
 
 struct query *store_query(struct store *s, const char *sql, struct err *err)
@@ -96,20 +161,20 @@ const char *query_name(const struct query *q, int column)
     return sqlite3_column_name(q->stmt, column);
 }
 
+enum query_kind query_kind(const struct query *q, int column)
+{
+    switch (sqlite3_column_type(q->stmt, column)) {
+    case SQLITE_INTEGER: return QUERY_LONG;
+    case SQLITE_FLOAT: return QUERY_DOUBLE;
+    case SQLITE_TEXT: return QUERY_TEXT;
+    case SQLITE_BLOB: return QUERY_BLOB;
+    default: return QUERY_NULL;
+    }
+}
+
 bool query_is_null(const struct query *q, int column)
 {
-    return sqlite3_column_type(q->stmt, column) == SQLITE_NULL;
-}
-
-bool query_is_number(const struct query *q, int column)
-{
-    int type = sqlite3_column_type(q->stmt, column);
-    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-}
-
-bool query_is_whole(const struct query *q, int column)
-{
-    return sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER;
+    return query_kind(q, column) == QUERY_NULL;
 }
 
 long query_long(const struct query *q, int column)
@@ -130,7 +195,9 @@ const char *query_text(const struct query *q, int column)
 
 struct span query_bytes(const struct query *q, int column)
 {
-    const void *data = sqlite3_column_blob(q->stmt, column);
+    const void *data = query_kind(q, column) == QUERY_TEXT
+                           ? (const void *)sqlite3_column_text(q->stmt, column)
+                           : sqlite3_column_blob(q->stmt, column);
     int n = sqlite3_column_bytes(q->stmt, column);
     return (struct span){data ? data : "", data ? (size_t)n : 0};
 }

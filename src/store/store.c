@@ -168,17 +168,22 @@ static int open_for_reading(struct store *s, struct err *err)
     return database_migrate(s, false, err);
 }
 
-static struct store *store_try(const char *path, enum store_mode mode, int *missing,
-                               struct err *err)
+static void discard(struct store *s)
 {
-    struct store *s = mem_zero(1, sizeof *s);
-    s->path = mem_str(path);
-    *missing = mode == STORE_WRITE ? open_for_writing(s, err) : open_for_reading(s, err);
-    if (*missing == 0)
-        return s;
     disconnect(s);
     free(s->path);
     free(s);
+}
+
+/* Opens the file; *state is what database_migrate() returned. */
+static struct store *store_try(const char *path, enum store_mode mode, int *state, struct err *err)
+{
+    struct store *s = mem_zero(1, sizeof *s);
+    s->path = mem_str(path);
+    *state = mode == STORE_WRITE ? open_for_writing(s, err) : open_for_reading(s, err);
+    if (*state >= 0)
+        return s;
+    discard(s);
     return NULL;
 }
 
@@ -189,16 +194,24 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
         err = &local;
     if (check_path(path, mode, err) < 0)
         return NULL;
-    int missing;
-    struct store *s = store_try(path, mode, &missing, err);
-    if (s || missing < 0)
+    int state;
+    struct store *s = store_try(path, mode, &state, err);
+    if (!s || state == SCHEMA_CURRENT)
         return s;
-    /* Written by an older program: bring it up to date first. */
-    s = store_try(path, STORE_WRITE, &missing, err);
-    if (!s)
+    /* Written by an older program: bring it up to date first. Where that can't be, a file that only
+     * lacks indexes is read as it is. */
+    struct err refused = {0};
+    int after;
+    struct store *writer = store_try(path, STORE_WRITE, &after, &refused);
+    if (!writer && state == SCHEMA_SLOW)
+        return s;
+    discard(s);
+    if (!writer) {
+        *err = refused;
         return NULL;
-    store_close(s);
-    return store_try(path, STORE_READ, &missing, err);
+    }
+    store_close(writer);
+    return store_try(path, STORE_READ, &state, err);
 }
 
 void store_close(struct store *s)

@@ -132,6 +132,9 @@ int store_flush(struct store *s, struct err *err);
 struct query;
 /* One statement; several, or one that can't be used, are an error of status 2. */
 struct query *store_query(struct store *s, const char *sql, struct err *err);
+/* Refuses a statement that could do more than read, and what store_query() refuses, as an error of
+ * status 2. For the user's own; it is not run. */
+int store_check_reading(struct store *s, const char *sql, struct err *err) MUST_CHECK;
 void query_free(struct query *q);
 /* Binds :name, given with or without the colon; false if the statement has no such parameter. */
 bool query_bind_long(struct query *q, const char *name, long value);
@@ -139,13 +142,13 @@ bool query_bind_text(struct query *q, const char *name, const char *value);
 int query_step(struct query *q, struct err *err); /* 1 = a row, 0 = the end, -1 = failed */
 int query_columns(const struct query *q);
 const char *query_name(const struct query *q, int column);
+enum query_kind { QUERY_NULL, QUERY_LONG, QUERY_DOUBLE, QUERY_TEXT, QUERY_BLOB };
+enum query_kind query_kind(const struct query *q, int column);
 bool query_is_null(const struct query *q, int column);
-bool query_is_number(const struct query *q, int column);
-bool query_is_whole(const struct query *q, int column);
 long query_long(const struct query *q, int column);
 double query_double(const struct query *q, int column);
-const char *query_text(const struct query *q, int column); /* "" for NULL */
-struct span query_bytes(const struct query *q, int column);
+const char *query_text(const struct query *q, int column);  /* "" for NULL */
+struct span query_bytes(const struct query *q, int column); /* a text's end with a NUL behind */
 
 /* The SQL functions that every connection has beside SQLite's own. */
 struct store_function {
@@ -157,5 +160,9 @@ const struct store_function *store_function_at(size_t i); /* NULL behind the las
  * NULL. For tables of words that the store does not know. */
 int store_define(struct store *s, const char *name, const char *(*word)(const char *text),
                  struct err *err) MUST_CHECK;
+
+/* The same for NAME(text, number); a NULL text is handed on. */
+int store_define_counted(struct store *s, const char *name,
+                         const char *(*word)(const char *text, long n), struct err *err) MUST_CHECK;
 
 #endif

@@ -92,7 +92,10 @@ struct table_index {
     const char *name, *on; /* "runs (label)" */
 };
 
-/* Ends with a row of NULLs. */
+/* Ends with a row of NULLs. An index is only speed: a file without it is read all the same. */
 extern const struct table_index table_indexes[];
+
+/* Names of indexes of older programs that another one has replaced; ends with NULL. */
+extern const char *const table_retired_indexes[];
 
 #endif

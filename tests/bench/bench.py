@@ -22,7 +22,7 @@ from workloads import WORKLOADS  # noqa: E402
 from writing import join, markdown, write  # noqa: E402
 
 BESIDE_S = 0.7  # a client takes this long beside what the server makes it wait, as a first guess
-ONCE = {"judge": 10, "million": 60}  # what is measured once in a run, and seconds as a first guess
+ONCE = {"judge": 10, "million": 300}  # what is measured once in a run, and seconds as a first guess
 
 
 def say(words):

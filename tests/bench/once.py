@@ -37,5 +37,5 @@ def million(toolstorm):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode:
         sys.exit(f"bench: million.py failed with status {done.returncode}")
-    return [{k: row[k] for k in ("command", "wall_s", "cpu_s", "memory_mb")}
+    return [{k: row[k] for k in ("shape", "what", "command", "wall_s", "cpu_s", "memory_mb")}
             for row in rows_of(json.loads(done.stdout))]

@@ -113,7 +113,8 @@ def judging(r):
 def million(r):
     rows = r.once.get("million", [])
     out = []
-    for words in ("list", "compare", "report --html", "query"):
+    for words in ("list", "show", "export", "compare", "query", "report --html", "report --md",
+                  "report --json", "report --junit"):
         wall = [m["wall_s"] for m in rows if f"{m['command']} ".startswith(f"{words} ")]
         out.append(Target(f"1,000,000 sessions: `{words}`, wall time", max(wall, default=None), None, "<=", 5,
                           "s"))

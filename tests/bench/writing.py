@@ -5,6 +5,7 @@ import json
 import os
 import sys
 
+from million import table as million_table
 from plot import plot
 from results import Results, holds, pooled, targets
 from workloads import WORKLOADS
@@ -109,9 +110,10 @@ def once_text(r):
                 f"time, the worst reply of 1 MB, nothing but `{judge['worst']}`, {number(judge['worst_ms'])} ms."]
     if million:
         out += ["", "### a million sessions", ""]
-        out += table(["command", "wall, s", "CPU, s", "memory, MB"],
-                     [[f"`{m['command']}`", number(m["wall_s"]), number(m["cpu_s"]), number(m["memory_mb"])]
-                      for m in million])
+        out += ["Wall time in seconds, and the most memory."]
+        # Rows of older measurements name no shape.
+        out += [""] + table(*million_table([{"shape": "runs", "what": f"`{m['command']}`"} | m
+                                            for m in million]))
     return out
 
 

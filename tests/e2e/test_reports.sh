@@ -53,6 +53,12 @@ status 0 "$TOOLSTORM" query --sql 'SELECT run, session, class FROM sessions' --o
     cmp - "$work/out" || fail "CSV differs from the database"
 status 2 "$TOOLSTORM" query --sql 'DELETE FROM sessions' "${db[@]}"
 says "may only read"
+for sql in 'PRAGMA journal_mode=DELETE' 'PRAGMA wal_checkpoint' 'BEGIN' "ATTACH '$work/a.db' AS a" VACUUM \
+    "VACUUM INTO '$work/a.db'" 'CREATE TEMP TABLE x (a)'; do
+    status 2 "$TOOLSTORM" query --sql "$sql" "${db[@]}"
+    says 'may only read'
+done
+[ ! -e "$work/a.db" ] || fail "a statement wrote a file"
 status 2 "$TOOLSTORM" query --sql 'SELECT 1; SELECT 2' "${db[@]}"
 says "one statement at a time"
 status 0 "$TOOLSTORM" query --functions

@@ -67,7 +67,8 @@ struct fixture {
     long stored; /* 0 = all */
 };
 
-static inline long add_run(struct store *s, const struct fixture *f)
+/* A run that nobody has written the end of. */
+static inline long begin_run(struct store *s, const struct fixture *f)
 {
     struct err err = {0};
     const struct pair tags[] = {{"graph", f->corrupted ? "on" : "off"}, {"idxk", "bf16"}};
@@ -116,12 +117,21 @@ static inline long add_run(struct store *s, const struct fixture *f)
                                             .n_rounds = (size_t)p.rounds};
         store_session(s, run, &session, &err);
     }
+    CHECK_INT(store_flush(s, &err), 0);
+    CHECK_STR(err.text, "");
+    return run;
+}
+
+static inline long add_run(struct store *s, const struct fixture *f)
+{
+    struct err err = {0};
+    long run = begin_run(s, f);
     const struct run_end end = {.status = f->stored ? "interrupted" : "done",
                                 .peak_in_flight = f->concurrency < 10 ? f->concurrency : 10,
                                 .wall_us = 12300000,
                                 .cpu_us = 140000,
                                 .late_p99_us = 420};
-    store_run_end(s, run, &end, &err);
+    CHECK_INT(store_run_end(s, run, &end, &err), 0);
     CHECK_STR(err.text, "");
     return run;
 }

@@ -1,5 +1,6 @@
 // layers: base
 /* Buffers, UTF-8, random streams, the queue, files. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,15 @@ static void test_buf(void)
     CHECK_INT(span_find(buf_span(&big), span_of("999,"), 0), 3996);
     CHECK_INT(span_find(buf_span(&big), span_of("nowhere"), 0), -1);
     CHECK_INT(span_find(buf_span(&big), span_of(""), 0), -1);
+    static const long long numbers[] = {0, 7, -1, 10, 1234567890123, LLONG_MAX, LLONG_MIN};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct buf fast = BUF_INIT, plain = BUF_INIT;
+        buf_add_long(&fast, numbers[i]);
+        buf_addf(&plain, "%lld", numbers[i]);
+        CHECK_STR(buf_str(&fast), buf_str(&plain));
+        buf_release(&fast);
+        buf_release(&plain);
+    }
     char *text = buf_take(&big);
     CHECK_INT(strlen(text), 4000);
     CHECK_INT(big.len, 0);
@@ -174,6 +184,26 @@ static void test_file(void)
     CHECK(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
     CHECK_INT(file_write("/dev/full", "x", 1, &e), -1);
     CHECK_STR(e.text, "cannot write '/dev/full': No space left on device");
+    /* In pieces: until the end the old content stays, and it stays for good if the end does not
+     * keep. */
+    for (int keep = 0; keep < 2; keep++) {
+        e = (struct err){0};
+        struct file_out *f = file_begin(path, &e);
+        CHECK(f && file_add(f, "12", 2, &e) == 0 && file_add(f, "3", 1, &e) == 0);
+        buf_clear(&b);
+        CHECK_INT(file_read(path, 9, &b, &e), 0);
+        CHECK(b.len == 3 && memcmp(b.data, "a\0b", 3) == 0);
+        CHECK_INT(file_end(f, keep, &e), 0);
+        buf_clear(&b);
+        CHECK_INT(file_read(path, 9, &b, &e), 0);
+        CHECK(b.len == 3 && memcmp(b.data, keep ? "123" : "a\0b", 3) == 0);
+        char *beside = mem_printf("%s.part.%ld", path, (long)getpid());
+        CHECK(access(beside, F_OK) != 0);
+        free(beside);
+    }
+    e = (struct err){0};
+    CHECK(file_begin("/nowhere/at/all", &e) == NULL);
+    CHECK_STR(e.text, "cannot write '/nowhere/at/all': No such file or directory");
     e = (struct err){0};
     CHECK_INT(file_write("/nowhere/at/all", "x", 1, &e), -1);
     CHECK_INT(e.status, STATUS_TOOL);

@@ -75,7 +75,7 @@ static void test_migration(void)
 {
     static const char *const older[] = {"DROP TABLE run_facts",
                                         "ALTER TABLE rounds DROP COLUMN error_text",
-                                        "DROP INDEX sessions_by_class"};
+                                        "DROP INDEX sessions_by_verdict"};
     for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
         struct err err = {0};
         const char *path = file_in(mode == STORE_READ ? "old-r.db" : "old-w.db");
@@ -90,11 +90,29 @@ static void test_migration(void)
         CHECK_STR(err.text, "");
         CHECK_STR(value(s, "SELECT count(*) FROM run_facts"), "0");
         CHECK_STR(value(s, "SELECT count(*) - count(error_text) FROM rounds"), "2");
-        CHECK_STR(value(s, "SELECT count(*) FROM sqlite_master WHERE name = 'sessions_by_class'"),
+        CHECK_STR(value(s, "SELECT count(*) FROM sqlite_master WHERE name = 'sessions_by_verdict'"),
                   "1");
         CHECK_STR(value(s, "SELECT reason FROM sessions"), "leak.markup");
         store_close(s);
     }
+}
+
+/* An index that a newer program has replaced goes, and its successor comes. */
+static void test_retired_index(void)
+{
+    struct err err = {0};
+    const char *path = file_in("retired.db");
+    struct store *s = store_open(path, STORE_WRITE, &err);
+    CHECK_STR(value(s, "DROP INDEX sessions_by_verdict"), "failed: ");
+    CHECK_STR(value(s, "CREATE INDEX sessions_by_class ON sessions (run, class)"), "failed: ");
+    store_close(s);
+    s = store_open(path, STORE_READ, &err);
+    CHECK_STR(err.text, "");
+    CHECK_STR(value(s,
+                    "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = "
+                    "'index' AND tbl_name = 'sessions' AND sql IS NOT NULL ORDER BY name)"),
+              "sessions_by_verdict");
+    store_close(s);
 }
 
 /* File rights bind everybody but root: the test becomes nobody if it must. */
@@ -102,6 +120,12 @@ static void test_rights(void)
 {
     const char *path = file_in("rights.db");
     make_sqlite(path, "SELECT 1");
+    CHECK_INT(chmod(path, 0444), 0);
+    path = file_in("slow.db");
+    make_sqlite(path, "DROP INDEX sessions_by_verdict");
+    CHECK_INT(chmod(path, 0444), 0);
+    path = file_in("old.db");
+    make_sqlite(path, "DROP TABLE run_facts");
     CHECK_INT(chmod(path, 0444), 0);
     CHECK_INT(chmod(folder, 0555), 0);
     pid_t child = fork();
@@ -118,6 +142,14 @@ static void test_rights(void)
         if (s)
             CHECK_STR(value(s, "SELECT count(*) FROM runs"), "0");
         store_close(s);
+        /* One that lacks an index is only slower; one that lacks a table must be brought up to date
+         * first. */
+        s = store_open(file_in("slow.db"), STORE_READ, &err);
+        CHECK_STR(err.text, "");
+        if (s)
+            CHECK_STR(value(s, "SELECT count(*) FROM sessions"), "0");
+        store_close(s);
+        expect_refusal(file_in("old.db"), STORE_READ, STATUS_TOOL, "read-only");
         _exit(check_failures ? 1 : 0);
     }
     int status;
@@ -181,6 +213,7 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     test_refusals();
     test_migration();
+    test_retired_index();
     test_rights();
     test_disk_full();
     test_locked();

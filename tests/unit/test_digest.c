@@ -183,10 +183,108 @@ static void unlike(struct store *s)
     buf_release(&out);
 }
 
+static void expect(const struct buf *out, const char *words, size_t n)
+{
+    if (count_of(out, words) != n)
+        fprintf(stderr, "not %zu times: %s\n", n, words);
+    CHECK_INT(count_of(out, words), (long long)n);
+}
+
+/* A run that did not finish is told as that in every form, in words; what it took is known from its
+ * sessions: the last of these ended after 14 * 50 ms + 1.2 s. */
+static void unfinished(void)
+{
+    static const char killed[] = "it was killed, or is still going on";
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    begin_run(s,
+              &(struct fixture){.label = "cut", .sessions = 200, .concurrency = 10, .stored = 14});
+    const struct digest_request request = {0};
+    struct digest d;
+    struct buf out = BUF_INIT;
+    CHECK_INT(digest_read(&d, s, &request, &err), 0);
+    check_json(&d);
+    md_write(&d, &out);
+    expect(&out,
+           "**No corruption was seen: 0/14: below 19.3% (95% upper bound). The run did not "
+           "finish: it was killed, or is still going on.**",
+           1);
+    expect(&out,
+           "- Run 1 did not finish: it was killed, or is still going on; its figures are those "
+           "of the 14 of 200 sessions that did.",
+           1);
+    buf_clear(&out);
+    CHECK_INT(html_write(&d, &out, &err), 0);
+    expect(&out, "The run did not finish: it was killed, or is still going on.</p>", 1);
+    expect(&out, "<li>Run 1 did not finish: ", 1);
+    expect(&out, "<th>Did not finish</th>", 1);
+    expect(&out, "1.90 s", 1);
+    buf_clear(&out);
+    machine_json(&d, &out);
+    expect(&out, "\"unfinished\":1,", 2);
+    expect(&out, "\"status\":\"running\",\"unfinished\":\"it was killed, or is still going on\"",
+           1);
+    expect(&out, "\"wall_us\":null,\"took_us\":1900000,", 1);
+    buf_clear(&out);
+    CHECK_INT(junit_write(&d, &out, &err), 0);
+    expect(&out, "tests=\"14\" failures=\"0\" errors=\"0\" skipped=\"0\" time=\"1.900\"", 1);
+    expect(&out, "<property name=\"unfinished\" value=\"it was killed, or is still going on\"/>",
+           1);
+    expect(&out,
+           "<system-err>The run did not finish: it was killed, or is still going on. 14 of 200 "
+           "sessions did.</system-err>\n</testsuite>",
+           1);
+    buf_clear(&out);
+    machine_prom(&d, &out);
+    expect(&out, "\ntoolstorm_unfinished_runs{configuration=\"cut\"} 1\n", 1);
+    digest_release(&d);
+
+    /* Of several runs they are counted; one that was interrupted has an end of its own. */
+    add_run(s, &(struct fixture){.label = "whole", .sessions = 40, .concurrency = 10});
+    add_run(s, &(struct fixture){.label = "cut", .sessions = 40, .concurrency = 10, .stored = 9});
+    CHECK_INT(digest_read(&d, s, &request, &err), 0);
+    check_json(&d);
+    buf_clear(&out);
+    digest_headline(&d, &out);
+    expect(&out, " 2 of the 3 runs did not finish.", 1);
+    buf_clear(&out);
+    CHECK_INT(junit_write(&d, &out, &err), 0);
+    expect(&out, "time=\"12.300\"", 2);
+    expect(&out, "<system-err>", 2);
+    expect(&out, "<system-err>The run did not finish: it was interrupted. 9 of 40 sessions did.",
+           1);
+    buf_clear(&out);
+    machine_csv(&d, &out);
+    expect(&out, "\n1,\"cut\",\"graph=off idxk=bf16\",2,2,2,", 1);
+    expect(&out, "\n2,\"whole\",\"graph=off idxk=bf16\",1,0,1,", 1);
+    digest_release(&d);
+
+    buf_clear(&out);
+    const struct report_filter all = {0};
+    CHECK_INT(report_list(s, &all, &plain, &out, &err), 0);
+    expect(&out, "14/200", 1);
+    expect(&out, "did not finish: it was", 2);
+    buf_clear(&out);
+    CHECK_INT(report_summary(s, 1, &plain, &out, &err), 0);
+    expect(&out, "  * the run did not finish: it was killed, or is still going on; the figures", 1);
+    const struct report_show show = {.run = 1, .session = 3};
+    buf_clear(&out);
+    CHECK_INT(report_show(s, &show, &plain, &out, &err), 0);
+    expect(&out, "\n  the run did not finish: it was killed, or is still going on\n", 1);
+    const struct report_show whole = {.run = 2, .session = 3};
+    buf_clear(&out);
+    CHECK_INT(report_show(s, &whole, &plain, &out, &err), 0);
+    expect(&out, killed, 0);
+    CHECK_STR(err.text, "");
+    buf_release(&out);
+    store_close(s);
+}
+
 int main(void)
 {
     struct err err = {0};
     axes();
+    unfinished();
     escaping();
     commands();
     struct store *s = store_open(":memory:", STORE_WRITE, &err);

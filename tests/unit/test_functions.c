@@ -59,6 +59,26 @@ static void test_functions(void)
          "[1000.5,252876.375,504752.25,1008504,1008]"},
         {"WITH t(w) AS (VALUES ('a b'), (''), ('b  c'), (NULL)) SELECT word_counts(w) FROM t",
          "{\"a\":1,\"b\":2,\"c\":1}"},
+        {"WITH t(k, w) AS (VALUES (7, 'a b'), (7, 'a b'), (7, NULL), (9, ''), (8, 'c'))"
+         " SELECT word_counts_by(k, w) FROM t",
+         "[[7,3,{\"a\":2,\"b\":2}],[9,1,{}],[8,1,{\"c\":1}]]"},
+        {"SELECT word_counts_by(1, 'a') FROM runs", "NULL"},
+        /* Two runs; the first one's rounds were sent in another order than they stand in, and those
+         * sent at once keep theirs; 79 us last 40 slices of 2 us. */
+        {"WITH t(r, s, d, j, b, f, x, y, z) AS (VALUES (1, 70, 79, 1, 1, 2, 5, NULL, 9), (1, 0, 3, "
+         "1, "
+         "0, 1, 7, NULL, 9), (1, 0, 1, 0, 0, 2, NULL, NULL, NULL), (2, 0, 0, 1, 0, 4, 6, 0.5, 9)) "
+         "SELECT json_extract(p, '$.ttft') || json_extract(p, '$.itl') || json_extract(p, "
+         "'$.in_flight') || json_extract(p, '$.runs[0].run', '$.runs[0].rounds', "
+         "'$.runs[0].damaged', '$.runs[0].width_us', '$.runs[0].order', '$.runs[0].slices[0]', "
+         "'$.runs[0].slices[1]', '$.runs[0].slices[35]', '$.runs[0].slices[39]', "
+         "'$.runs[1].order', "
+         "'$.runs[1].width_us', '$.runs[2]') "
+         "FROM (SELECT round_profile(r, s, d, j, b, f, x, y, z) AS p FROM t)",
+         "[5,5.1,5.5,6,6.5,6.9,6.98,7,3][0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,1][[1,0,1],[2,1,1],[4,0,1]"
+         "]"
+         "[1,3,1,2,\"oed\",[2,1,0,1],[0,1,0,0],[1,0,0,0],[0,1,1,0],\"o\",1,null]"},
+        {"SELECT round_profile(1, 2, 3, 4, 5, 6, 7, 8, 9) FROM runs", "NULL"},
         /* 31 clean sessions pass; fed in any order, start order decides. */
         {"WITH RECURSIVE t(n) AS (VALUES (31) UNION ALL SELECT n - 1 FROM t WHERE n > 1)"
          " SELECT sprt_state(n, 0, 0.01, 0.1, 0.05, 0.05) FROM t",

@@ -57,8 +57,98 @@ static void test_query(void)
     store_close(s);
 }
 
+/* The user's statement may only read: everything else is bad input, with one clear line. */
+static void test_only_reading(void)
+{
+    static const char *const refused[] = {
+        "PRAGMA journal_mode=DELETE",
+        "PRAGMA journal_mode(WAL)",
+        "pragma User_Version = 4",
+        "PRAGMA wal_checkpoint",
+        "PRAGMA optimize",
+        "PRAGMA query_only=0",
+        "PRAGMA nosuch",
+        "PRAGMA locking_mode=EXCLUSIVE",
+        "PRAGMA writable_schema=1",
+        "PRAGMA cache_size=-1000000",
+        "PRAGMA incremental_vacuum",
+        "ATTACH '/nowhere/x.db' AS a",
+        "DETACH main",
+        "VACUUM",
+        "VACUUM INTO '/nowhere/x.db'",
+        "BEGIN",
+        "BEGIN IMMEDIATE",
+        "COMMIT",
+        "ROLLBACK",
+        "SAVEPOINT a",
+        "RELEASE a",
+        "INSERT INTO runs (run) VALUES (99)",
+        "INSERT INTO runs (run) VALUES (99) RETURNING run",
+        "UPDATE runs SET label = 'x'",
+        "DELETE FROM runs WHERE 0",
+        "WITH x AS (SELECT 1) DELETE FROM runs",
+        "REINDEX",
+        "ANALYZE",
+        "CREATE TABLE x (a)",
+        "CREATE TEMP TABLE x AS SELECT 1",
+        "CREATE TEMP VIEW v AS SELECT 1",
+        "CREATE INDEX i ON runs (model)",
+        "DROP TABLE runs",
+        "ALTER TABLE runs ADD COLUMN z",
+        "CREATE TEMP TRIGGER t AFTER INSERT ON runs BEGIN SELECT 1; END",
+    };
+    static const char *const asked_only[] = {
+        "PRAGMA journal_mode",
+        "PRAGMA table_info(runs)",
+        "PRAGMA integrity_check",
+        "PRAGMA user_version",
+        "SELECT * FROM pragma_table_info('runs')",
+        "VALUES (1)",
+        "SELECT * FROM json_each('[1]')",
+        "EXPLAIN QUERY PLAN SELECT * FROM runs",
+        "WITH RECURSIVE n (v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 3) "
+        "SELECT * FROM n",
+    };
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    add_run(s, &(struct fixture){"baseline", 10, 10, 0, 0, 0});
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct buf out = BUF_INIT;
+        err = (struct err){0};
+        CHECK_INT(report_query(s, &(struct report_query){.sql = refused[i]}, &plain, &out, &err),
+                  -1);
+        CHECK_INT(err.status, STATUS_USAGE);
+        CHECK_STR(err.text, "sql: the statement would do more than read, and may only read");
+        CHECK_INT(out.len, 0);
+        buf_release(&out);
+    }
+    for (size_t i = 0; i < sizeof asked_only / sizeof *asked_only; i++) {
+        struct buf out = BUF_INIT;
+        err = (struct err){0};
+        CHECK_INT(report_query(s, &(struct report_query){.sql = asked_only[i]}, &plain, &out, &err),
+                  0);
+        CHECK_STR(err.text, "");
+        CHECK(out.len > 0);
+        buf_release(&out);
+    }
+    /* Nothing came of them, and reports still make their scratch tables. */
+    CHECK_STR(asked(s, &(struct report_query){.sql = "SELECT count(*), max(label) FROM runs",
+                                              .form = QUERY_CSV}),
+              "count(*),max(label)\n1,baseline\n");
+    CHECK_STR(asked(s, &(struct report_query){.sql = "SELECT count(*) FROM sqlite_temp_master",
+                                              .form = QUERY_CSV}),
+              "count(*)\n0\n");
+    const struct binding run = {.name = "run", .number = 1};
+    CHECK(strstr(
+              asked(s,
+                    &(struct report_query){.report = "summary", .bindings = &run, .n_bindings = 1}),
+              "counts\n") != NULL);
+    store_close(s);
+}
+
 int main(void)
 {
     test_query();
+    test_only_reading();
     return check_end();
 }

@@ -109,6 +109,8 @@ static long add_leak(struct store *s)
                                         .findings = findings,
                                         .n_findings = 2};
     CHECK_INT(store_session(s, run, &session, &err), 0);
+    const struct run_end end = {.status = "done", .peak_in_flight = 10, .wall_us = 1500000};
+    CHECK_INT(store_run_end(s, run, &end, &err), 0);
     CHECK_STR(err.text, "");
     buf_release(&request);
     buf_release(&response);

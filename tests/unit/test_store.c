@@ -266,8 +266,8 @@ static void test_queries(void)
     CHECK_INT(query_step(q, &err), 1);
     CHECK_INT(query_columns(q), 4);
     CHECK_STR(query_name(q, 0), "x");
-    CHECK(query_is_whole(q, 0) && query_is_number(q, 3) && !query_is_whole(q, 3));
-    CHECK(query_is_null(q, 2) && !query_is_number(q, 1));
+    CHECK(query_kind(q, 0) == QUERY_LONG && query_kind(q, 3) == QUERY_DOUBLE);
+    CHECK(query_is_null(q, 2) && query_kind(q, 1) == QUERY_TEXT);
     CHECK_INT(query_long(q, 0), 42);
     CHECK_STR(query_text(q, 1), "t");
     CHECK_STR(query_text(q, 2), "");

@@ -109,6 +109,16 @@ static void test_numbers(void)
         text_duration(&b, durations[i].us);
         expect(&b, durations[i].text);
     }
+    /* Seconds are those of printf, ties included. */
+    for (int64_t us = -2; us < 5000000; us += us < 40000 ? 1 : 487) {
+        struct buf want = BUF_INIT;
+        buf_clear(&b);
+        text_seconds(&b, us);
+        buf_addf(&want, "%.3f", (double)us / 1e6);
+        CHECK_STR(buf_str(&b), buf_str(&want));
+        buf_release(&want);
+    }
+    buf_clear(&b);
     text_duration(&b, NAN);
     expect(&b, "-");
     text_count(&b, 0);
