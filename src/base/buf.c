@@ -8,6 +8,9 @@
 
 #include "mem.h"
 
+#define SIZE_FIRST 64
+#define SIZE_SMALL 4096
+
 void buf_release(struct buf *b)
 {
     size_t cap = b->cap;
@@ -23,17 +26,14 @@ void buf_clear(struct buf *b)
         b->data[0] = '\0';
 }
 
-void buf_reserve(struct buf *b, size_t more)
+/* Room for `more` bytes and the NUL; the cap allows them. */
+static void grow(struct buf *b, size_t more)
 {
-    if (b->cap && more > b->cap - b->len)
-        more = b->cap - b->len;
-    if (b->data && more < b->size - b->len)
-        return;
-    size_t size = b->size ? b->size : 32;
+    size_t size = b->size ? b->size : SIZE_FIRST;
     while (size - b->len <= more) {
-        if (size > SIZE_MAX / 2)
+        if (size > SIZE_MAX / 4)
             abort();
-        size *= 2;
+        size *= size < SIZE_SMALL ? 4 : 2; /* most grow from nothing, time and again */
     }
     if (b->cap && size > b->cap + 1)
         size = b->cap + 1;
@@ -42,20 +42,22 @@ void buf_reserve(struct buf *b, size_t more)
     b->data[b->len] = '\0';
 }
 
+void buf_reserve(struct buf *b, size_t more)
+{
+    if (b->cap && more > b->cap - b->len)
+        more = b->cap - b->len;
+    if (!b->data || more >= b->size - b->len)
+        grow(b, more);
+}
+
 void buf_add(struct buf *b, const void *data, size_t len)
 {
-    /* Room for it and the NUL, which no cap is smaller than: nothing to look at. */
-    if (len && len < b->size - b->len) {
-        memcpy(b->data + b->len, data, len);
-        b->len += len;
-        b->data[b->len] = '\0';
-        return;
-    }
     if (b->cap && len > b->cap - b->len) {
         len = b->cap - b->len;
         b->full = true;
     }
-    buf_reserve(b, len);
+    if (!b->data || len >= b->size - b->len)
+        grow(b, len);
     if (len)
         memcpy(b->data + b->len, data, len);
     b->len += len;
@@ -69,26 +71,34 @@ void buf_adds(struct buf *b, const char *text)
 
 void buf_addc(struct buf *b, char c)
 {
-    if (b->len + 1 < b->size) {
-        b->data[b->len++] = c;
-        b->data[b->len] = '\0';
+    if (b->size - b->len < 2 || b->len == b->cap) { /* no room, or perhaps no cap */
+        buf_add(b, &c, 1);
         return;
     }
-    buf_add(b, &c, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
+}
+
+static void add_decimal(struct buf *b, unsigned long long n, bool minus)
+{
+    char digits[24], *p = digits + sizeof digits;
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    if (minus)
+        *--p = '-';
+    buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
 void buf_add_long(struct buf *b, long long n)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    unsigned long long rest = n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n;
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest);
-    if (n < 0)
-        digits[--at] = '-';
-    buf_add(b, digits + at, sizeof digits - at);
+    unsigned long long u = (unsigned long long)n;
+    add_decimal(b, n < 0 ? 0 - u : u, n < 0);
+}
+
+void buf_add_ulong(struct buf *b, unsigned long long n)
+{
+    add_decimal(b, n, false);
 }
 
 void buf_vaddf(struct buf *b, const char *format, va_list args)
@@ -148,17 +158,6 @@ char *buf_take(struct buf *b)
 struct span span_of(const char *text)
 {
     return (struct span){text ? text : "", text ? strlen(text) : 0};
-}
-
-bool span_is(struct span s, const char *text)
-{
-    return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
-}
-
-bool span_starts(struct span s, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return s.len >= n && memcmp(s.data, prefix, n) == 0;
 }
 
 long span_find(struct span s, struct span needle, size_t from)

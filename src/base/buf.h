@@ -8,12 +8,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buf {
     char *data; /* NULL until something is added: read through buf_str() */
     size_t len;
     size_t size;
-    size_t cap; /* most bytes it may hold; 0 = no limit; set while it is empty and has no memory */
+    size_t cap; /* most bytes it may hold; 0 = no limit */
     bool full;  /* something did not fit */
 };
 
@@ -34,6 +35,7 @@ void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
 void buf_add_long(struct buf *b, long long n); /* in decimal */
+void buf_add_ulong(struct buf *b, unsigned long long n);
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
@@ -45,8 +47,18 @@ struct span buf_span(const struct buf *b); /* borrowed */
 char *buf_take(struct buf *b);             /* the text is the caller's now; b is empty */
 
 struct span span_of(const char *text); /* NULL gives an empty span */
-bool span_is(struct span s, const char *text);
-bool span_starts(struct span s, const char *prefix);
+/* Here so that a literal's length is known when it is compiled. */
+static inline bool span_is(struct span s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
+}
+
+static inline bool span_starts(struct span s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return s.len >= n && memcmp(s.data, prefix, n) == 0;
+}
+
 /* Offset of `needle` in `s` from `from` on, or -1. An empty needle is found nowhere. */
 long span_find(struct span s, struct span needle, size_t from);
 

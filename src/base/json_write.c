@@ -64,30 +64,35 @@ void jsonw_key(struct jsonw *w, const char *key)
     w->has_member &= ~(1ull << w->depth); /* no comma between a key and its value */
 }
 
-static void quote_special(struct buf *out, unsigned char c)
+/* The letter behind the backslash that stands for `c`, or 0. */
+static char escape_letter(unsigned char c)
 {
     switch (c) {
-    case '"': buf_adds(out, "\\\""); break;
-    case '\\': buf_adds(out, "\\\\"); break;
-    case '\n': buf_adds(out, "\\n"); break;
-    case '\r': buf_adds(out, "\\r"); break;
-    case '\t': buf_adds(out, "\\t"); break;
-    default: buf_addf(out, "\\u%04x", c); break;
+    case '"':
+    case '\\': return (char)c;
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
     }
 }
 
-static bool is_plain(unsigned char c)
+static void quote_special(struct buf *out, unsigned char c)
 {
-    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+    const char two[] = {'\\', escape_letter(c)};
+    if (two[1])
+        buf_add(out, two, sizeof two);
+    else
+        buf_addf(out, "\\u%04x", c);
 }
 
 void json_quote(struct buf *out, struct span text)
 {
+    buf_reserve(out, text.len + 2);
     buf_addc(out, '"');
     for (size_t at = 0; at < text.len;) {
         size_t from = at;
-        while (at < text.len && is_plain((unsigned char)text.data[at]))
-            at++;
+        at = utf8_plain_end(text, at);
         buf_add(out, text.data + from, at - from);
         if (at == text.len)
             break;

@@ -14,9 +14,15 @@ static void out_of_memory(void)
     abort();
 }
 
+/* Small blocks come from the C library's caches for malloc(), past which its calloc() goes. */
+#define SMALL 4096
+
 void *mem_zero(size_t count, size_t size)
 {
-    void *p = calloc(count ? count : 1, size ? size : 1);
+    size_t bytes = count <= SMALL && size <= SMALL ? count * size : SIZE_MAX;
+    if (bytes <= SMALL)
+        return memset(mem_resize(NULL, bytes), 0, bytes);
+    void *p = calloc(count, size);
     if (!p)
         out_of_memory();
     return p;
@@ -63,7 +69,7 @@ void *mem_grow(void *array, size_t *cap, size_t n, size_t element_size)
 {
     if (n < *cap)
         return array;
-    size_t wanted = *cap ? *cap * 2 : 8;
+    size_t wanted = *cap ? *cap * 2 : element_size > 100 ? 2 : 8;
     while (wanted <= n)
         wanted *= 2;
     if (wanted > SIZE_MAX / element_size)

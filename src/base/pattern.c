@@ -1,11 +1,15 @@
 /* pattern.c - PCRE2, held at arm's length: callers see bytes, offsets and three answers.
  *
- * Knows nothing of what is searched for. A compiled pattern is constant; everything a match writes
- * to is made for that call, so threads share patterns without locks. */
+ * Knows nothing of what is searched for. A pattern gets ready when it is first needed, behind a
+ * lock, and is constant from then on; what a match writes to is the caller's, so that threads share
+ * patterns. */
 #include "pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <ctype.h>
 #include <pcre2.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +21,26 @@
 #define DEPTH_LIMIT    20000u
 #define HEAP_LIMIT_KIB 8192u
 
+enum stage { AS_TEXT, COMPILED, READY /* with JIT */ };
+
+/* A text of so many bytes is sooner looked through for one byte than searched. */
+#define NEAR 1024
+
 struct pattern {
+    atomic_int stage;
+    pthread_mutex_t lock; /* held while the stage rises */
+    char *regex;
+    unsigned flags;
     pcre2_code *code;
+    size_t min_bytes;           /* no match is shorter */
+    const uint8_t *first_bytes; /* a bit for each byte that a match may start with; NULL = any */
+    int first, needed;          /* the byte that every match starts with, in either case, and one
+                                 * that no match is without; -1 = none is known */
+};
+
+struct pattern_scratch {
+    pcre2_match_data *data;
+    pcre2_match_context *context;
 };
 
 static uint32_t compile_options(unsigned flags)
@@ -102,28 +124,75 @@ static void translate(const char *regex, struct buf *out)
     }
 }
 
-struct pattern *pattern_new(const char *regex, unsigned flags, struct err *err)
+/* Takes over what PCRE2 knows of all matches. A needed letter may be meant in both cases. */
+static void learn(struct pattern *p)
+{
+    uint32_t min = 0, has_first = 0, first = 0, has_needed = 0, needed = 0;
+    pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &min);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTBITMAP, &p->first_bytes);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODETYPE, &has_first);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODEUNIT, &first);
+    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODETYPE, &has_needed);
+    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODEUNIT, &needed);
+    p->min_bytes = min;
+    p->first = has_first == 1 && first < 0x80 ? (int)first : -1;
+    p->needed = has_needed && needed < 0x80 && !isalpha((int)needed) ? (int)needed : -1;
+}
+
+static int compile(struct pattern *p, struct err *err)
 {
     int code = 0;
     PCRE2_SIZE at = 0;
     struct buf text = BUF_INIT;
-    if (flags & PATTERN_UTF)
-        translate(regex, &text);
+    if (p->flags & PATTERN_UTF)
+        translate(p->regex, &text);
     else
-        buf_adds(&text, regex);
-    pcre2_code *re = pcre2_compile((PCRE2_SPTR)buf_str(&text), PCRE2_ZERO_TERMINATED,
-                                   compile_options(flags), &code, &at, NULL);
+        buf_adds(&text, p->regex);
+    p->code = pcre2_compile((PCRE2_SPTR)buf_str(&text), PCRE2_ZERO_TERMINATED,
+                            compile_options(p->flags), &code, &at, NULL);
     buf_release(&text);
-    if (!re) {
+    if (!p->code) {
         PCRE2_UCHAR why[120];
         pcre2_get_error_message(code, why, sizeof why);
-        err_set(err, STATUS_USAGE, "bad regular expression '%s' at offset %zu: %s", regex,
-                (size_t)at, (const char *)why);
+        return err_set(err, STATUS_USAGE, "bad regular expression '%s' at offset %zu: %s", p->regex,
+                       (size_t)at, (const char *)why);
+    }
+    learn(p);
+    return 0;
+}
+
+/* Makes sure that the pattern has come as far as `stage`. */
+static void rise(struct pattern *p, enum stage stage)
+{
+    if (atomic_load_explicit(&p->stage, memory_order_acquire) >= (int)stage)
+        return;
+    pthread_mutex_lock(&p->lock);
+    if (!p->code && compile(p, NULL) != 0)
+        abort();
+    if (stage == READY && atomic_load(&p->stage) < READY)
+        pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* without JIT the interpreter does it */
+    if (atomic_load(&p->stage) < (int)stage)
+        atomic_store_explicit(&p->stage, stage, memory_order_release);
+    pthread_mutex_unlock(&p->lock);
+}
+
+struct pattern *pattern_later(const char *regex, unsigned flags)
+{
+    struct pattern *p = mem_zero(1, sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    p->regex = mem_str(regex);
+    p->flags = flags;
+    return p;
+}
+
+struct pattern *pattern_new(const char *regex, unsigned flags, struct err *err)
+{
+    struct pattern *p = pattern_later(regex, flags);
+    if (compile(p, err) != 0) {
+        pattern_free(p);
         return NULL;
     }
-    pcre2_jit_compile(re, PCRE2_JIT_COMPLETE); /* without JIT the interpreter does the same */
-    struct pattern *p = mem_zero(1, sizeof *p);
-    p->code = re;
+    atomic_store(&p->stage, COMPILED);
     return p;
 }
 
@@ -132,44 +201,80 @@ void pattern_free(struct pattern *p)
     if (!p)
         return;
     pcre2_code_free(p->code);
+    pthread_mutex_destroy(&p->lock);
+    free(p->regex);
     free(p);
 }
 
-enum pattern_result pattern_find(const struct pattern *p, struct span text, size_t from,
-                                 struct pattern_hit *hit)
+struct pattern_scratch *pattern_scratch_new(void)
 {
-    return pattern_find_within(p, text, from, text.len, hit);
+    struct pattern_scratch *s = mem_zero(1, sizeof *s);
+    s->data = pcre2_match_data_create(2, NULL);
+    s->context = pcre2_match_context_create(NULL);
+    if (!s->data || !s->context)
+        abort();
+    pcre2_set_match_limit(s->context, MATCH_LIMIT);
+    pcre2_set_depth_limit(s->context, DEPTH_LIMIT);
+    pcre2_set_heap_limit(s->context, HEAP_LIMIT_KIB);
+    return s;
 }
 
-enum pattern_result pattern_find_within(const struct pattern *p, struct span text, size_t from,
-                                        size_t last, struct pattern_hit *hit)
+void pattern_scratch_free(struct pattern_scratch *s)
+{
+    if (!s)
+        return;
+    pcre2_match_context_free(s->context);
+    pcre2_match_data_free(s->data);
+    free(s);
+}
+
+enum pattern_result pattern_find(struct pattern *p, struct span text, size_t from,
+                                 struct pattern_hit *hit)
+{
+    struct pattern_scratch *scratch = pattern_scratch_new();
+    enum pattern_result result = pattern_find_within(p, scratch, text, from, text.len, hit);
+    pattern_scratch_free(scratch);
+    return result;
+}
+
+/* What can be said without a search. */
+static bool cannot_match(const struct pattern *p, struct span text, size_t from, size_t last)
+{
+    size_t left = text.len - from;
+    if (left < p->min_bytes)
+        return true;
+    if (p->needed >= 0 && left && left < NEAR && !memchr(text.data + from, p->needed, left))
+        return true;
+    if (from != last || from == text.len)
+        return false;
+    unsigned here = (unsigned char)text.data[from];
+    if (p->first_bytes && !(p->first_bytes[here / 8] >> here % 8 & 1))
+        return true;
+    return p->first >= 0 && tolower((int)here) != tolower(p->first);
+}
+
+enum pattern_result pattern_find_within(struct pattern *p, struct pattern_scratch *scratch,
+                                        struct span text, size_t from, size_t last,
+                                        struct pattern_hit *hit)
 {
     if (from > text.len)
         return PATTERN_NO;
-    pcre2_match_data *data = pcre2_match_data_create(2, NULL);
-    pcre2_match_context *context = pcre2_match_context_create(NULL);
-    if (!data || !context)
-        abort();
-    pcre2_set_match_limit(context, MATCH_LIMIT);
-    pcre2_set_depth_limit(context, DEPTH_LIMIT);
-    pcre2_set_heap_limit(context, HEAP_LIMIT_KIB);
-    pcre2_set_offset_limit(context, last < text.len ? last : text.len);
-
-    int n = pcre2_match(p->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.len, from, 0, data,
-                        context);
-    enum pattern_result result = PATTERN_NO;
+    rise(p, COMPILED);
+    if (cannot_match(p, text, from, last))
+        return PATTERN_NO;
+    rise(p, READY);
+    pcre2_set_offset_limit(scratch->context, last < text.len ? last : text.len);
+    int n = pcre2_match(p->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.len, from, 0,
+                        scratch->data, scratch->context);
     if (n >= 0) {
-        const PCRE2_SIZE *o = pcre2_get_ovector_pointer(data);
+        const PCRE2_SIZE *o = pcre2_get_ovector_pointer(scratch->data);
         bool group = n != 1 && o[2] != PCRE2_UNSET;
         *hit = (struct pattern_hit){o[0], o[1], group ? o[2] : o[0], group ? o[3] : o[1]};
-        result = PATTERN_YES;
-    } else if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_DEPTHLIMIT ||
-               n == PCRE2_ERROR_HEAPLIMIT || n == PCRE2_ERROR_JIT_STACKLIMIT) {
-        result = PATTERN_GAVE_UP;
+        return PATTERN_YES;
     }
-    pcre2_match_context_free(context);
-    pcre2_match_data_free(data);
-    return result;
+    bool gave_up = n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_DEPTHLIMIT ||
+                   n == PCRE2_ERROR_HEAPLIMIT || n == PCRE2_ERROR_JIT_STACKLIMIT;
+    return gave_up ? PATTERN_GAVE_UP : PATTERN_NO;
 }
 
 bool pattern_has_jit(void)

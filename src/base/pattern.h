@@ -8,7 +8,7 @@
 #include "buf.h"
 #include "err.h"
 
-struct pattern; /* compiled once, JIT where there is one, shared between threads */
+struct pattern; /* compiled once, JIT where there is one; threads may share it */
 
 enum pattern_flags {
     PATTERN_BYTES = 0, /* bytes, case matters, ^ and $ at line ends */
@@ -17,8 +17,13 @@ enum pattern_flags {
     PATTERN_WHOLE_TEXT = 4 /* ^ and $ only at the ends of the text */
 };
 
-/* Compiles; NULL with an error of status 2 that names the offset. */
+/* Compiles; NULL with an error of status 2 that names the offset. The just-in-time compiler waits
+ * until the first search. */
 struct pattern *pattern_new(const char *regex, unsigned flags, struct err *err);
+
+/* The same for an expression that is known to compile, which waits for the first search, too: most
+ * rules are never needed. Ends the program if it does not compile. */
+struct pattern *pattern_later(const char *regex, unsigned flags);
 void pattern_free(struct pattern *p); /* accepts NULL */
 
 struct pattern_hit {
@@ -28,15 +33,21 @@ struct pattern_hit {
 
 enum pattern_result { PATTERN_NO, PATTERN_YES, PATTERN_GAVE_UP /* match or heap limit */ };
 
+/* What a search writes to, for any number of them by one thread at a time. */
+struct pattern_scratch;
+struct pattern_scratch *pattern_scratch_new(void);
+void pattern_scratch_free(struct pattern_scratch *s); /* accepts NULL */
+
 /* First match at or after `from`. Every call is bounded by match, depth and heap limits, so no
- * text can make it run for long; scratch memory is the call's own. */
-enum pattern_result pattern_find(const struct pattern *p, struct span text, size_t from,
+ * text can make it run for long. */
+enum pattern_result pattern_find(struct pattern *p, struct span text, size_t from,
                                  struct pattern_hit *hit);
 
 /* The same, but the match must start within [from, last]. What lies outside is still seen by
  * look-around, ^, $ and \z. */
-enum pattern_result pattern_find_within(const struct pattern *p, struct span text, size_t from,
-                                        size_t last, struct pattern_hit *hit);
+enum pattern_result pattern_find_within(struct pattern *p, struct pattern_scratch *scratch,
+                                        struct span text, size_t from, size_t last,
+                                        struct pattern_hit *hit);
 
 /* True if this build and machine run patterns through the just-in-time compiler. */
 bool pattern_has_jit(void);

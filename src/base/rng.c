@@ -40,10 +40,9 @@ uint64_t rng_u64(struct rng *r)
 
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
-    uint64_t reject = (0 - n) % n;
     for (;;) {
         uint64_t x = rng_u64(r);
-        if (x >= reject)
+        if (x >= n || x >= (0 - n) % n) /* the lowest 2^64 % n < n would favour some results */
             return x % n;
     }
 }

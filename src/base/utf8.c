@@ -2,8 +2,18 @@
 #include "utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "buf.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LITTLE_ENDIAN_WORDS 1
+#else
+#define LITTLE_ENDIAN_WORDS 0
+#endif
+
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
 
 static bool is_tail(unsigned char c)
 {
@@ -41,9 +51,43 @@ uint32_t utf8_next(struct span s, size_t *at)
     return UTF8_INVALID;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+/* Marks, in their highest bits, the bytes of a word that are not plain. The lowest mark is right;
+ * borrows may make marks above it. */
+static uint64_t marks(uint64_t x)
+{
+    uint64_t control = (x - ONES * 0x20) & ~x, beyond = x | (x + ONES);
+    uint64_t quote = x ^ (ONES * '"'), slash = x ^ (ONES * '\\');
+    return (control | beyond | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash)) & HIGHS;
+}
+
+size_t utf8_plain_end(struct span s, size_t at)
+{
+    if (at >= s.len)
+        return s.len;
+    const char *p = s.data + at, *end = s.data + s.len;
+    while (end - p >= 8) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        uint64_t found = marks(x);
+        if (found && LITTLE_ENDIAN_WORDS)
+            return (size_t)(p - s.data) + (size_t)__builtin_ctzll(found) / 8;
+        if (found)
+            break;
+        p += 8;
+    }
+    while (p < end && is_plain((unsigned char)*p))
+        p++;
+    return (size_t)(p - s.data);
+}
+
 long utf8_check(struct span s)
 {
-    for (size_t at = 0; at < s.len;) {
+    for (size_t at = utf8_plain_end(s, 0); at < s.len; at = utf8_plain_end(s, at)) {
         size_t here = at;
         if (utf8_next(s, &at) == UTF8_INVALID)
             return (long)here;

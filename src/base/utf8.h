@@ -14,6 +14,10 @@ struct span;
  * U+10FFFF, cut) gives UTF8_INVALID and moves by one. *at must be below s.len. */
 uint32_t utf8_next(struct span s, size_t *at);
 
+/* The first offset at or behind `at` of a byte that is not printable ASCII, or that is a quote or a
+ * backslash; s.len if there is none. Eight bytes at a time: most texts are plain for long. */
+size_t utf8_plain_end(struct span s, size_t at);
+
 /* Offset of the first invalid byte, or -1. */
 long utf8_check(struct span s);
 

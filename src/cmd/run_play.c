@@ -19,7 +19,8 @@
 #include "store.h"
 #include "until.h"
 
-#define POLL_US 20000 /* the store wants a look about so often */
+#define POLL_US        20000 /* the store wants a look about so often */
+#define STORE_TOGETHER 64
 
 /* The sequential test takes what counts, by its place in the start order. */
 static bool decides(struct until *until, const struct run_options *o, long start_order,
@@ -59,6 +60,26 @@ static void limit_evidence(const struct run_options *o, struct outcome *one,
     count->rounds_dropped += outcome_drop_evidence(one);
 }
 
+/* Finished sessions that are stored together. */
+struct finished {
+    struct outcome *all[STORE_TOGETHER];
+    const struct session_row *rows[STORE_TOGETHER];
+    size_t n;
+};
+
+/* Waits for one and takes those that are there by then. */
+static void collect(struct load *l, struct finished *f)
+{
+    f->n = 0;
+    for (int64_t wait_us = POLL_US; f->n < STORE_TOGETHER; wait_us = 0) {
+        struct outcome *one = load_next(l, wait_us);
+        if (!one)
+            return;
+        f->rows[f->n] = outcome_row(one);
+        f->all[f->n++] = one;
+    }
+}
+
 /* Moves finished sessions from the workers to the store until there are no more. */
 static int pump(const struct run_play *p, struct load *l, struct until *until,
                 struct evidence_count *evidence, struct err *err)
@@ -66,17 +87,21 @@ static int pump(const struct run_play *p, struct load *l, struct until *until,
     const struct run_options *o = p->setup->options;
     struct progress *progress = load_progress(l);
     struct progress_line line = progress_line_new(o->quiet, p->prefix, load_total(l));
+    struct finished f;
     int rc = 0;
     bool stopping = false;
     while (!load_is_over(l)) {
-        struct outcome *one = load_next(l, POLL_US);
-        if (one)
-            limit_evidence(o, one, evidence);
-        if (one && rc == 0)
-            rc = store_session(p->store, p->run, outcome_row(one), err);
-        bool decided = one && decides(until, o, outcome_row(one)->start_order,
-                                      reason_class(outcome_reason(one)));
-        outcome_free(one);
+        bool decided = false;
+        collect(l, &f);
+        for (size_t i = 0; i < f.n; i++)
+            limit_evidence(o, f.all[i], evidence);
+        if (rc == 0)
+            rc = store_sessions(p->store, p->run, f.rows, f.n, err);
+        for (size_t i = 0; i < f.n; i++) {
+            decided |=
+                decides(until, o, f.rows[i]->start_order, reason_class(outcome_reason(f.all[i])));
+            outcome_free(f.all[i]);
+        }
         int64_t now = clock_mono_us();
         if (rc == 0)
             rc = store_tick(p->store, now, err);

@@ -16,6 +16,7 @@
 #include "probe.h"
 #include "run_options.h"
 #include "scenario.h"
+#include "secrets.h"
 #include "sim.h"
 
 #define MAX_DEFAULT_THREADS 4
@@ -182,7 +183,10 @@ static int fill_settings(struct run_setup *s, struct err *err)
 {
     const struct run_options *o = s->options;
     struct settings *t = &s->settings;
+    s->redactor = mem_zero(1, sizeof *s->redactor);
+    secrets_init(s->redactor, &s->endpoint);
     *t = (struct settings){.endpoint = &s->endpoint,
+                           .redactor = s->redactor,
                            .scenario = s->scenario,
                            .judge = s->judge,
                            .toolset = s->toolset,
@@ -262,6 +266,9 @@ void run_setup_release(struct run_setup *s)
     judge_free(s->judge);
     scenario_free(s->scenario);
     json_free(s->extra_body);
+    if (s->redactor)
+        secrets_release(s->redactor);
+    free(s->redactor);
     endpoint_release(&s->endpoint);
     buf_release(&s->server_facts);
     free(s->model);

@@ -8,12 +8,14 @@
 #include "settings.h"
 #include "token.h"
 
+struct redactor;
 struct run_options;
 struct sim;
 
 struct run_setup {
     const struct run_options *options;
     struct endpoint endpoint;
+    struct redactor *redactor;
     enum tool_choice choice;
     struct settings settings;
     struct token_key key;

@@ -88,7 +88,7 @@ void call_json_detect(struct exam *x)
             x->v->quirks |= QUIRK_BIT(args_empty);
             continue;
         }
-        long at = json_check(args);
+        long at = x->args_fault[i];
         if (at == -1) {
             if (!x->args[i])
                 exam_sign(x, (struct charge){REASON_call_json, LEVEL_DAMAGE, "args-object"}, w,

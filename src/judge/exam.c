@@ -9,20 +9,32 @@
 
 #include "json.h"
 #include "mem.h"
+#include "pattern.h"
 #include "reply.h"
+#include "utf8.h"
+
+static size_t plain_bytes(struct span s)
+{
+    size_t at = 0;
+    while ((at = utf8_plain_end(s, at)) < s.len && s.data[at] && strchr("\"\t\n\r\f", s.data[at]))
+        at++;
+    return at;
+}
 
 /* Content parts of arguments are JSON and so is most of what errors are made of. */
 static void add_view(struct exam *x, enum channel channel, int call, const struct buf *text)
 {
     struct view *w = &x->views[x->n_views++];
     *w = (struct view){.channel = channel, .call = call, .raw = buf_span(text)};
-    fold_init(&w->fold, w->raw, channel == CHANNEL_args || channel == CHANNEL_error);
+    w->plain = plain_bytes(w->raw);
+    fold_init(&w->fold, w->raw, w->plain, channel == CHANNEL_args || channel == CHANNEL_error);
 }
 
 static void parse_args(struct exam *x, size_t i)
 {
     struct span args = buf_span(&x->r->calls[i].args);
-    if (json_check(args) != -1)
+    x->args_fault[i] = json_check(args);
+    if (x->args_fault[i] != -1)
         return;
     x->args[i] = json_parse(args, NULL);
     if (json_type(x->args[i]) != JSON_OBJECT) {
@@ -37,6 +49,7 @@ void exam_init(struct exam *x)
     x->n_calls = r->n_calls < MAX_CALLS ? r->n_calls : MAX_CALLS;
     x->views = mem_zero(3 + 2 * x->n_calls, sizeof *x->views);
     x->args = mem_zero(x->n_calls + 1, sizeof(struct json *));
+    x->args_fault = mem_zero(x->n_calls + 1, sizeof *x->args_fault);
     add_view(x, CHANNEL_content, -1, &r->content);
     add_view(x, CHANNEL_reasoning, -1, &r->reasoning);
     add_view(x, CHANNEL_error, -1, &r->error_text);
@@ -55,8 +68,11 @@ void exam_release(struct exam *x)
     }
     for (size_t i = 0; i < x->n_calls; i++)
         json_free(x->args[i]);
+    pattern_scratch_free(x->scratch);
+    free(x->states);
     free(x->views);
     free(x->args);
+    free(x->args_fault);
 }
 
 bool exam_unfinished(const struct exam *x)

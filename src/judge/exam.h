@@ -11,6 +11,7 @@
 #include "zone.h"
 
 struct json;
+struct pattern_scratch;
 struct schema;
 
 struct judge {
@@ -35,6 +36,8 @@ struct view {
     enum channel channel;
     int call;
     struct span raw;
+    size_t plain; /* so many bytes at its start are ASCII, no backslash and no control bytes but
+                   * blanks: most texts are nothing else, and are looked through once */
     struct fold fold;
     size_t lead; /* bytes at the start that are only context: no match starts there */
     bool zoned;
@@ -47,6 +50,13 @@ struct view {
 /* Calls looked at per reply. */
 #define MAX_CALLS 1000
 
+/* How far a rule has come in the search whose number it bears. */
+struct rule_state {
+    unsigned search;
+    unsigned tries;
+    size_t next; /* no match of the rule starts before */
+};
+
 struct exam {
     const struct judge *judge;
     const struct rule_set *set;
@@ -56,7 +66,12 @@ struct exam {
     struct verdict *v;
     struct view *views;
     size_t n_views;
+    /* Made when a rule is first tried. */
+    struct pattern_scratch *scratch;
+    struct rule_state *states; /* one per rule */
+    unsigned n_searches;
     struct json **args; /* per call: the parsed object, or NULL */
+    long *args_fault;   /* per call: what json_check() says of the arguments */
     size_t n_calls;
     bool failed;    /* the exchange failed, or broke off */
     bool capped;    /* it ran into max_tokens */

@@ -129,9 +129,9 @@ static void fold_bytes(struct folder *w, size_t from, bool escapes)
 }
 
 /* Offset of the first byte that folding might change, or the length. */
-static size_t first_change(struct span raw, bool escapes)
+static size_t first_change(struct span raw, size_t plain, bool escapes)
 {
-    for (size_t i = 0; i < raw.len; i++) {
+    for (size_t i = plain; (i = utf8_plain_end(raw, i)) < raw.len; i++) {
         unsigned char c = (unsigned char)raw.data[i];
         if (c == '\\' && (escapes || escapes_underscore(raw, i)))
             return i;
@@ -142,12 +142,12 @@ static size_t first_change(struct span raw, bool escapes)
     return raw.len;
 }
 
-void fold_init(struct fold *f, struct span raw, bool escapes)
+void fold_init(struct fold *f, struct span raw, size_t plain, bool escapes)
 {
     *f = (struct fold){.text = raw};
     if (raw.len > FOLD_MAX)
         raw.len = f->text.len = FOLD_MAX;
-    size_t from = first_change(raw, escapes);
+    size_t from = first_change(raw, plain, escapes);
     if (from == raw.len)
         return;
     f->own = mem_resize(NULL, raw.len + 1);

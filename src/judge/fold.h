@@ -19,8 +19,9 @@ struct fold {
 
 /* Look-alike bars, brackets, slashes, blanks and quotes become ASCII, U+2581 and "\_" become '_',
  * characters without width vanish. With `escapes` the text is JSON: escape sequences are resolved
- * as well. Borrows `raw`. Bytes that are no UTF-8 stay. */
-void fold_init(struct fold *f, struct span raw, bool escapes);
+ * as well. Borrows `raw`. Bytes that are no UTF-8 stay. The first `plain` bytes are known to be
+ * ASCII without a backslash; 0 will always do. */
+void fold_init(struct fold *f, struct span raw, size_t plain, bool escapes);
 void fold_release(struct fold *f);
 
 /* Raw offset of the folded offset `at` (at most text.len). */

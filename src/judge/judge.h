@@ -25,7 +25,7 @@ struct judge_options {
         *rules_json; /* text of further markup rules (same form as schemas/markup); or NULL */
 };
 
-/* Compiles the built-in markup rules and the given ones. Constant afterwards: threads share it. */
+/* Reads the built-in markup rules and the given ones, and compiles the latter. Threads share it. */
 struct judge *judge_new(const struct judge_options *options, struct err *err);
 void judge_free(struct judge *j);
 
@@ -78,8 +78,12 @@ bool judge_mentions_markup(const struct judge *j, const struct toolset *t, struc
  * it tells of none. For exchanges of which only the verdict and the bytes were kept. */
 int judge_told_end(const char *rule);
 
-/* Built-in known-bad and known-good replies through this judge and toolset. 0, or -1 with an error
- * of status 4 that names the first miss. */
+/* Built-in known-bad and known-good replies through this judge. 0, or -1 with an error of status 4
+ * that names the first miss. The examples of all rules files are among them if there are rules
+ * beside the built-in ones, which by themselves are proven by tests. */
 int judge_self_check(const struct judge *j, struct err *err);
+
+/* The same with the examples of all rules files in any case: for those tests. */
+int judge_full_check(const struct judge *j, struct err *err);
 
 #endif

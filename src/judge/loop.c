@@ -47,6 +47,8 @@ static size_t loop_bytes(struct span s, size_t factor, size_t *unit)
 {
     size_t best = 0;
     for (size_t p = 1; p <= UNIT_MAX && p < s.len; p++) {
+        if (s.data[s.len - 1] != s.data[s.len - 1 - p])
+            continue; /* not even one byte is repeated */
         size_t need = p == 1 ? BYTE_MIN : BYTES_MIN;
         if (need < UNITS_MIN * p)
             need = UNITS_MIN * p;

@@ -42,17 +42,34 @@ static bool holds_in(const struct rule *rule, enum channel channel)
            (rule->role == RULE_OPEN || rule->role == RULE_CLOSE || rule->role == RULE_INNER);
 }
 
+/* The rule's state in this search, which begins anew with every text. */
+static struct rule_state *state_of(struct search *s, size_t i)
+{
+    struct exam *x = s->x;
+    if (!x->states) {
+        x->states = mem_zero(x->set->rules->n, sizeof *x->states);
+        x->scratch = pattern_scratch_new();
+    }
+    struct rule_state *state = &x->states[i];
+    if (state->search != x->n_searches)
+        *state = (struct rule_state){.search = x->n_searches, .next = s->w->lead};
+    return state;
+}
+
 static void try_rule(struct search *s, size_t i, size_t back, size_t at)
 {
     const struct rule *rule = &s->x->set->rules->rules[i];
-    struct rule_state *state = &s->state[i];
-    if (!holds_in(rule, s->w->channel) || at < state->next || state->tries++ > MAX_TRIES)
+    if (!holds_in(rule, s->w->channel))
+        return;
+    struct rule_state *state = state_of(s, i);
+    if (at < state->next || state->tries++ > MAX_TRIES)
         return;
     size_t from = at > back ? at - back : 0;
     if (from < state->next)
         from = state->next;
     struct pattern_hit h;
-    if (pattern_find_within(s->x->set->patterns[i], s->w->fold.text, from, at, &h) != PATTERN_YES)
+    if (pattern_find_within(s->x->set->patterns[i], s->x->scratch, s->w->fold.text, from, at, &h) !=
+        PATTERN_YES)
         return;
     state->next = h.end > h.start ? h.end : h.start + 1;
     add_hit(s, rule, &h);
@@ -71,16 +88,16 @@ static void found_tool(void *arg, int tag, size_t start, size_t end)
     const struct rules *rules = s->x->set->rules;
     (void)tag;
     (void)end;
-    for (size_t i = 0; i < rules->n; i++)
-        if (rules->rules[i].at_tool)
-            try_rule(s, i, RULE_BACK_TOOL, start);
+    for (size_t i = 0; i < rules->n_at_tool; i++)
+        try_rule(s, rules->at_tool[i], RULE_BACK_TOOL, start);
 }
 
 static void try_ends(struct search *s)
 {
     const struct rules *rules = s->x->set->rules;
     size_t len = s->w->fold.text.len;
-    for (size_t i = 0; i < rules->n; i++) {
+    for (size_t k = 0; k < rules->n_at_ends; k++) {
+        size_t i = rules->at_ends[k];
         if (rules->rules[i].at_start)
             try_rule(s, i, 0, 0);
         if (rules->rules[i].at_end)
@@ -143,14 +160,11 @@ void markup_search(struct exam *x, struct view *w)
     s.x = x;
     s.w = w;
     s.n = s.off = 0;
-    s.state = mem_zero(x->set->rules->n + 1, sizeof *s.state);
-    for (size_t i = 0; w->lead && i < x->set->rules->n; i++)
-        s.state[i].next = w->lead;
+    x->n_searches++;
     needles_scan(x->set->rules->needles, w->fold.text, found_needle, &s);
     if (x->set->tool_names)
         needles_scan(x->set->tool_names, w->fold.text, found_tool, &s);
     try_ends(&s);
-    free(s.state);
     if (!s.n)
         return;
     sort_hits(&s);
@@ -172,7 +186,7 @@ static void search_boundary(struct exam *x)
     buf_add(&both, a.data + a.len - head, head);
     buf_add(&both, b.data, tail);
     struct view w = {.channel = CHANNEL_boundary, .call = -1, .raw = buf_span(&both), .lead = lead};
-    fold_init(&w.fold, w.raw, false);
+    fold_init(&w.fold, w.raw, 0, false);
     size_t before = x->v->n_signs;
     markup_search(x, &w);
     size_t kept = before;

@@ -30,7 +30,7 @@ static bool names_marker(const struct judge *j, struct span prompt)
 {
     struct looking l = {.rules = &j->rules};
     struct fold f;
-    fold_init(&f, prompt, false);
+    fold_init(&f, prompt, 0, false);
     needles_scan(j->rules.token_needles, f.text, found_token, &l);
     fold_release(&f);
     return l.found;

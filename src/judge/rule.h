@@ -35,6 +35,7 @@ struct rule {
     size_t back;                    /* bytes before a needle at which a match may start */
     char *regex;
     bool per_tools; /* the regex names the tools on offer */
+    bool proven;    /* comes with the program, whose tests compile it and try its examples */
 };
 
 /* Where a text's end begins for rules that look there. */
@@ -52,6 +53,10 @@ struct rules {
     struct needles *token_needles; /* the same; tag = index in tokens */
     char **words;                  /* tag names that are recognised with one letter wrong */
     size_t n_words, words_cap;
+    char *bars; /* an expression for the words between the bars of all bar tokens */
+    /* Numbers of the rules that are tried at tools' names, and at a text's start or end. */
+    size_t *at_tool, *at_ends;
+    size_t n_at_tool, n_at_ends;
 };
 
 /* Reads every data file of the program and then `more` (one such object, or an array of them; NULL
@@ -67,7 +72,8 @@ struct rule_set {
     struct needles *tool_names;  /* NULL if there are no tools */
 };
 
-/* `base` outlives s. An error of status 2 names the rule. */
+/* `base` outlives s. Patterns that may fail to compile are compiled now, and an error of status 2
+ * names the rule; the others when they are first needed. */
 int rule_set_init(struct rule_set *s, const struct rules *r, const struct rule_set *base,
                   const struct tool *tools, size_t n, struct err *err) MUST_CHECK;
 void rule_set_release(struct rule_set *s);

@@ -28,10 +28,6 @@ struct search {
     struct view *w;
     struct hit hits[MAX_HITS];
     size_t n;
-    struct rule_state {
-        size_t next; /* no match of the rule starts before */
-        long tries;
-    } * state;
     size_t off; /* zones mean nothing from here on: the text has begun to be a call */
 };
 

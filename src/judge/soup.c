@@ -39,12 +39,13 @@ static uint32_t next_letter(const struct view *w, size_t *at)
     return utf8_next(w->raw, at);
 }
 
+/* Plain ASCII need not be looked at: Latin letters are allowed everywhere. */
 static void check_scripts(struct exam *x, const struct view *w, uint64_t allowed)
 {
     uint64_t seen = 0;
     size_t first = 0, first_end = 0, n_scripts = 0, n_letters = 0;
     enum script stray = SCRIPT_COMMON;
-    for (size_t at = 0; at < w->raw.len;) {
+    for (size_t at = w->plain; (at = utf8_plain_end(w->raw, at)) < w->raw.len;) {
         size_t here = at;
         enum script s = script_of(next_letter(w, &at));
         if (s == SCRIPT_COMMON || allowed & 1ull << s)
@@ -89,11 +90,9 @@ void control_detect(struct exam *x)
         if (!is_text(w) || w->channel == CHANNEL_args)
             continue;
         size_t n = 0, first = 0;
-        for (size_t at = w->raw.len; at-- > 0;)
-            if (is_control((unsigned char)w->raw.data[at])) {
+        for (size_t at = w->plain; (at = utf8_plain_end(w->raw, at)) < w->raw.len; at++)
+            if (is_control((unsigned char)w->raw.data[at]) && !n++)
                 first = at;
-                n++;
-            }
         if (n)
             exam_sign(x, (struct charge){REASON_soup, LEVEL_DAMAGE, "control-byte"}, w,
                       (struct span){w->raw.data + first, 1}, "%zu control bytes, first 0x%02x", n,
@@ -110,12 +109,8 @@ static bool is_half_surrogate(struct span s, size_t at)
 
 static void check_utf8(struct exam *x, struct view *w)
 {
-    for (size_t at = 0; at < w->raw.len;) {
+    for (size_t at = w->plain; (at = utf8_plain_end(w->raw, at)) < w->raw.len;) {
         size_t here = at;
-        if ((unsigned char)w->raw.data[at] < 0x80 && w->raw.data[at] != '\\') {
-            at++;
-            continue;
-        }
         uint32_t c = next_letter(w, &at);
         if (c != UTF8_INVALID && c != 0xFFFD)
             continue;

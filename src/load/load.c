@@ -238,6 +238,7 @@ static void *work(void *arg)
         }
     }
     atomic_fetch_sub(&w->load->n_running, 1);
+    queue_hurry(w->load->queue);
     return NULL;
 }
 

@@ -16,9 +16,10 @@
 #define EXCERPT_BYTES 240 /* kept around a finding */
 #define ERROR_BYTES   500 /* kept of an error body in the round's row; evidence has the whole */
 
-/* The memory that a round's row points into. */
+/* The memory that a round's row points into; NULL stands for an empty text. */
 struct round_memory {
-    char *finish, *quirks, *end_detail, *error_text, *arrivals;
+    char finish[sizeof((struct reply *)0)->finish];
+    char *quirks, *end_detail, *error_text, *arrivals;
     struct buf request, headers, response;
 };
 
@@ -42,15 +43,15 @@ struct outcome {
     struct session_row row;
     enum reason reason;
     char *canary;
-    struct redactor redactor;
+    const struct redactor *redactor;
     struct answers own, twins;
 };
 
-struct outcome *outcome_new(const struct endpoint *ep, long session, long start_order,
+struct outcome *outcome_new(const struct redactor *redactor, long session, long start_order,
                             const char *canary)
 {
     struct outcome *o = mem_zero(1, sizeof *o);
-    secrets_init(&o->redactor, ep);
+    o->redactor = redactor;
     o->canary = mem_str(canary);
     o->row.session = session;
     o->row.start_order = start_order;
@@ -61,7 +62,6 @@ static void release_answers(struct answers *a)
 {
     for (size_t i = 0; i < a->n_rounds; i++) {
         struct round_memory *m = &a->round_memory[i];
-        free(m->finish);
         free(m->quirks);
         free(m->end_detail);
         free(m->error_text);
@@ -87,7 +87,6 @@ void outcome_free(struct outcome *o)
         return;
     release_answers(&o->own);
     release_answers(&o->twins);
-    secrets_release(&o->redactor);
     free(o->canary);
     free(o);
 }
@@ -100,18 +99,24 @@ static int64_t since(int64_t at_us, int64_t start_us)
 static char *quirk_words(quirk_set quirks)
 {
     struct buf b = BUF_INIT;
-    for (int q = 0; q < N_QUIRKS; q++)
-        if (quirks >> q & 1)
-            buf_addf(&b, "%s%s", b.len ? " " : "", quirk_name((enum quirk)q));
-    return buf_take(&b);
+    for (int q = 0; quirks >> q; q++)
+        if (quirks >> q & 1) {
+            buf_adds(&b, b.len ? " " : "");
+            buf_adds(&b, quirk_name((enum quirk)q));
+        }
+    return b.data;
 }
 
 static char *arrival_text(const struct reply *r)
 {
     struct buf b = BUF_INIT;
-    for (size_t i = 0; i < r->n_arrivals; i++)
-        buf_addf(&b, "%s[%zu,%lld]", i ? "," : "[", r->arrivals[i].offset,
-                 (long long)(r->arrivals[i].at_us - r->sent_us));
+    for (size_t i = 0; i < r->n_arrivals; i++) {
+        buf_adds(&b, i ? ",[" : "[[");
+        buf_add_long(&b, (long long)r->arrivals[i].offset);
+        buf_addc(&b, ',');
+        buf_add_long(&b, (long long)(r->arrivals[i].at_us - r->sent_us));
+        buf_addc(&b, ']');
+    }
     buf_adds(&b, r->n_arrivals ? "]" : "[]");
     return buf_take(&b);
 }
@@ -190,6 +195,11 @@ static void fill_row(struct round_row *row, const struct round_facts *f, const s
     };
 }
 
+static char *copy_text(struct span text)
+{
+    return text.len ? mem_copy(text.data, text.len) : NULL;
+}
+
 /* Memory moves from the reply to the outcome: the raw bytes can be large. */
 static struct buf take(struct buf *from)
 {
@@ -203,7 +213,7 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
 {
     struct answers *a = facts->twin ? &o->twins : &o->own;
     for (size_t i = 0; i < v->n_signs; i++)
-        add_finding(&o->redactor, a, facts->round, r, &v->signs[i]);
+        add_finding(o->redactor, a, facts->round, r, &v->signs[i]);
     a->rounds = mem_grow(a->rounds, &a->rounds_cap, a->n_rounds, sizeof *a->rounds);
     a->round_memory =
         mem_grow(a->round_memory, &a->round_memory_cap, a->n_rounds, sizeof *a->round_memory);
@@ -211,15 +221,16 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
     struct round_memory *m = &a->round_memory[a->n_rounds++];
     fill_row(row, facts, r, v);
     row->request_bytes = (long)request.len;
-    m->finish = mem_str(r->finish);
-    redact_pieces(&o->redactor, m->finish);
+    memcpy(m->finish, r->finish, sizeof m->finish);
+    redact_pieces(o->redactor, m->finish);
     m->quirks = quirk_words(v->quirks);
-    m->end_detail = mem_str(r->end_detail);
-    m->error_text = mem_copy(buf_str(&r->error_text),
-                             r->error_text.len < ERROR_BYTES ? r->error_text.len : ERROR_BYTES);
+    m->end_detail = copy_text(span_of(r->end_detail));
+    m->error_text =
+        copy_text((struct span){buf_str(&r->error_text),
+                                r->error_text.len < ERROR_BYTES ? r->error_text.len : ERROR_BYTES});
     if (facts->keep) {
         buf_add(&m->request, request.data, request.len);
-        redact_bytes(&o->redactor, m->request.data, m->request.len);
+        redact_bytes(o->redactor, m->request.data, m->request.len);
         m->arrivals = arrival_text(r);
         m->headers = take(&r->headers);
         m->response = take(&r->raw);
@@ -247,9 +258,9 @@ static void settle(struct answers *a)
         const struct round_memory *m = &a->round_memory[i];
         struct round_row *row = &a->rounds[i];
         row->finish = m->finish;
-        row->quirks = m->quirks;
-        row->end_detail = m->end_detail;
-        row->error_text = m->error_text;
+        row->quirks = m->quirks ? m->quirks : "";
+        row->end_detail = m->end_detail ? m->end_detail : "";
+        row->error_text = m->error_text ? m->error_text : "";
         row->arrivals_json = m->arrivals;
         row->request = m->request.len ? buf_span(&m->request) : (struct span){NULL, 0};
         row->headers = m->headers.len ? buf_span(&m->headers) : (struct span){NULL, 0};

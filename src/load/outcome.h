@@ -8,7 +8,7 @@
 
 #include "words.h"
 
-struct endpoint;
+struct redactor;
 struct reply;
 struct settings;
 struct verdict;
@@ -16,8 +16,8 @@ struct session_row;
 struct outcome;
 struct span;
 
-/* What is added to it is kept without the secrets of `ep`. */
-struct outcome *outcome_new(const struct endpoint *ep, long session, long start_order,
+/* What is added to it is kept without the secrets of `redactor`, which outlives it. */
+struct outcome *outcome_new(const struct redactor *redactor, long session, long start_order,
                             const char *canary);
 void outcome_free(struct outcome *o);
 

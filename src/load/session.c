@@ -24,6 +24,8 @@
 #define FIRST_BACKOFF_US  INT64_C(1000000) /* without Retry-After; doubled each time */
 #define MAX_BACKOFF_US    INT64_C(60000000)
 
+#define FRAME_BYTES 1000 /* usual for a request without its messages */
+
 struct session {
     const struct settings *settings;
     struct progress *progress;
@@ -33,6 +35,7 @@ struct session {
     struct buf body;     /* the request: a head, the messages so far, a tail */
     size_t messages_end; /* in it; 0 = the user's own messages are sent instead of the session's */
     struct buf unsent;   /* which then go here */
+    struct buf tails[2]; /* what follows the messages: in the asked form, in the twin's */
     char *header;
     struct reply reply;
     struct overlap_mark mark;
@@ -48,11 +51,12 @@ struct session {
     bool damaged;
 };
 
-static struct play *new_play(const struct settings *s, long number)
+/* The context tells nothing of which token comes in which round. */
+static struct play *new_play(const struct settings *s, long number, long context_tokens)
 {
     struct play_settings ps = {.seed = s->seed,
                                .rounds = s->rounds,
-                               .context_tokens = s->context_tokens,
+                               .context_tokens = context_tokens,
                                .n_sessions = s->sessions};
     return play_new(s->scenario, &ps, s->key, number);
 }
@@ -103,37 +107,57 @@ static void say(struct session *s, const struct message *m)
     s->messages_end = s->body.len;
 }
 
-static void open_body(struct session *s)
+/* Writes what stands around the messages; what is before them goes to the body, if that is wanted.
+ */
+static void write_frame(struct session *s, bool twin, struct buf *head)
 {
     const struct settings *t = s->settings;
     struct buf frame = BUF_INIT;
-    write_body(t, s->number, span_of(""), t->stream, &s->messages_end, &frame);
-    buf_add(&s->body, frame.data, s->messages_end);
-    session_open(t->endpoint->dialect, t->scenario, s->play,
-                 s->messages_end ? &s->body : &s->unsent);
-    s->messages_end = s->body.len;
+    size_t end = 0;
+    buf_reserve(&frame, FRAME_BYTES);
+    write_body(t, s->number, span_of(""), t->stream != twin, &end, &frame);
+    if (head)
+        buf_add(head, frame.data, end);
+    buf_add(&s->tails[twin], frame.data + end, frame.len - end);
     buf_release(&frame);
+}
+
+static void open_body(struct session *s)
+{
+    const struct settings *t = s->settings;
+    write_frame(s, false, &s->body);
+    bool sent = s->body.len > 0;
+    session_open(t->endpoint->dialect, t->scenario, s->play, sent ? &s->body : &s->unsent);
+    s->messages_end = s->body.len;
 }
 
 char *session_name(const struct session_place *p)
 {
-    return mem_printf("X-Toolstorm-Session: scenario=%s;seed=%llu;session=%ld;round=%d;rounds=%d;"
-                      "context=%ld%s%s",
-                      scenario_name(p->scenario), (unsigned long long)p->seed, p->session, p->round,
-                      p->rounds, p->context_tokens, p->twin ? ";twin=1" : "",
-                      p->replay ? ";replay=1" : "");
+    struct buf b = BUF_INIT;
+    buf_adds(&b, "X-Toolstorm-Session: scenario=");
+    buf_adds(&b, scenario_name(p->scenario));
+    buf_adds(&b, ";seed=");
+    buf_add_ulong(&b, p->seed);
+    buf_adds(&b, ";session=");
+    buf_add_long(&b, p->session);
+    buf_adds(&b, ";round=");
+    buf_add_long(&b, p->round);
+    buf_adds(&b, ";rounds=");
+    buf_add_long(&b, p->rounds);
+    buf_adds(&b, ";context=");
+    buf_add_long(&b, p->context_tokens);
+    buf_adds(&b, p->twin ? ";twin=1" : "");
+    buf_adds(&b, p->replay ? ";replay=1" : "");
+    return buf_take(&b);
 }
 
 /* Writes the round's request in the asked form, or its twin in the other. */
 static void prepare(struct session *s)
 {
-    bool stream = s->settings->stream != s->in_twin;
-    struct buf frame = BUF_INIT;
-    size_t tail = 0;
-    write_body(s->settings, s->number, span_of(""), stream, &tail, &frame);
+    if (!s->tails[s->in_twin].len)
+        write_frame(s, s->in_twin, NULL);
     s->body.len = s->messages_end;
-    buf_add(&s->body, frame.data + tail, frame.len - tail);
-    buf_release(&frame);
+    buf_add(&s->body, s->tails[s->in_twin].data, s->tails[s->in_twin].len);
     free(s->header);
     s->header = session_name(&(struct session_place){.scenario = s->settings->scenario,
                                                      .seed = s->settings->seed,
@@ -144,7 +168,7 @@ static void prepare(struct session *s)
                                                      .twin = s->in_twin});
     s->overload_retries = 0;
     reply_init(&s->reply);
-    s->reply.stream = stream;
+    s->reply.stream = s->settings->stream != s->in_twin;
 }
 
 struct session *session_new(const struct settings *settings, struct progress *progress, long number,
@@ -154,14 +178,15 @@ struct session *session_new(const struct settings *settings, struct progress *pr
     s->settings = settings;
     s->progress = progress;
     s->number = number;
-    s->play = new_play(settings, number);
+    s->play = new_play(settings, number, settings->context_tokens);
     s->round = 1;
     s->rounds = play_rounds(s->play);
-    s->outcome = outcome_new(settings->endpoint, number, start_order, play_canary(s->play));
+    s->outcome = outcome_new(settings->redactor, number, start_order, play_canary(s->play));
     s->end.reason = REASON_maxrounds;
     s->end.warmup = start_order <= settings->warmup;
     s->end.start_us = clock_mono_us() - progress->start_us;
     open_body(s);
+    play_forget_opening(s->play);
     prepare(s);
     return s;
 }
@@ -177,6 +202,8 @@ void session_free(struct session *s)
     buf_release(&s->body);
     buf_release(&s->unsent);
     buf_release(&s->first_body);
+    buf_release(&s->tails[0]);
+    buf_release(&s->tails[1]);
     free(s->header);
     free(s);
 }
@@ -206,7 +233,7 @@ static int owner_round(const struct session *s, const struct sign *sign)
 {
     if (sign->owner_session == s->number || sign->owner_session > s->settings->sessions)
         return -1;
-    struct play *other = new_play(s->settings, sign->owner_session);
+    struct play *other = new_play(s->settings, sign->owner_session, 0);
     int round = play_slot_round(other, sign->owner_slot);
     play_free(other);
     return round;
@@ -449,7 +476,7 @@ struct outcome *session_outcome(struct session *s)
 void session_preview(const struct settings *settings, long number, struct buf *out)
 {
     struct buf history = BUF_INIT;
-    struct play *play = new_play(settings, number);
+    struct play *play = new_play(settings, number, settings->context_tokens);
     session_open(settings->endpoint->dialect, settings->scenario, play, &history);
     write_body(settings, number, buf_span(&history), settings->stream, NULL, out);
     play_free(play);

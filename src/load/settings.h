@@ -10,6 +10,7 @@
 struct endpoint;
 struct json;
 struct judge;
+struct redactor;
 struct scenario;
 struct toolset;
 struct token_key;
@@ -24,6 +25,7 @@ enum keep { KEEP_NONE, KEEP_DAMAGED, KEEP_ALL };
 
 struct settings {
     const struct endpoint *endpoint;
+    const struct redactor *redactor; /* of the endpoint's secrets */
     const struct scenario *scenario;
     const struct judge *judge;
     const struct toolset *toolset;

@@ -20,7 +20,11 @@ struct writer {
     const struct vocab *vocab;
     struct rng rng;
     struct buf *out;
-    long tokens; /* so far */
+    long tokens;          /* so far, rounded line by line */
+    struct estimate text; /* of the lines so far, without the last one's end */
+    struct estimate line; /* of what is written of the next one */
+    struct estimate end;  /* of a line's end */
+    size_t n_lines;
     int64_t now; /* seconds since 1970 of the entry being written */
     size_t last_word[VOCAB_MAX_LISTS];
     uint64_t *seen; /* open addressing; 0 = free */
@@ -119,21 +123,17 @@ static void code(struct writer *w, const struct vocab_piece *p)
     }
 }
 
-static void write_piece(struct writer *w, const struct vocab_piece *p)
+static void write_word(struct writer *w, const struct vocab_list *list, size_t word)
 {
-    const struct vocab_list *list = &w->vocab->lists[p->list];
+    buf_add(w->out, list->words[word], list->lengths[word]);
+    estimate_add(&w->line, &list->tokens[word]);
+}
+
+static void write_made(struct writer *w, const struct vocab_piece *p)
+{
     switch (p->kind) {
-    case VOCAB_LITERAL: buf_add(w->out, p->text, p->len); break;
-    case VOCAB_WORD:
-        w->last_word[p->list] = rng_below(&w->rng, list->n);
-        buf_add(w->out, list->words[w->last_word[p->list]], list->lengths[w->last_word[p->list]]);
-        break;
-    case VOCAB_AGAIN:
-        buf_add(w->out, list->words[w->last_word[p->list]], list->lengths[w->last_word[p->list]]);
-        break;
     case VOCAB_NUMBER:
-        buf_addf(w->out, "%ld",
-                 p->from + (long)rng_below(&w->rng, (uint64_t)(p->to - p->from) + 1));
+        buf_add_long(w->out, p->from + (long)rng_below(&w->rng, (uint64_t)(p->to - p->from) + 1));
         break;
     case VOCAB_HEX:
         for (long i = 0; i < p->to; i++)
@@ -142,13 +142,43 @@ static void write_piece(struct writer *w, const struct vocab_piece *p)
     case VOCAB_CODE: code(w, p); break;
     case VOCAB_DATE: date(w->out, w->now / 86400); break;
     case VOCAB_TIME: time_of_day(w->out, w->now % 86400); break;
+    case VOCAB_LITERAL:
+    case VOCAB_WORD:
+    case VOCAB_AGAIN: break;
     }
 }
 
-static void finish_line(struct writer *w, size_t from)
+static void write_piece(struct writer *w, const struct vocab_piece *p)
 {
+    const struct vocab_list *list = &w->vocab->lists[p->list];
+    size_t from = w->out->len;
+    switch (p->kind) {
+    case VOCAB_LITERAL:
+        buf_add(w->out, p->text, p->len);
+        estimate_add(&w->line, &p->tokens);
+        return;
+    case VOCAB_WORD: w->last_word[p->list] = rng_below(&w->rng, list->n); /* fall through */
+    case VOCAB_AGAIN: write_word(w, list, w->last_word[p->list]); return;
+    case VOCAB_NUMBER:
+    case VOCAB_HEX:
+    case VOCAB_CODE:
+    case VOCAB_DATE:
+    case VOCAB_TIME: break;
+    }
+    write_made(w, p);
+    struct estimate made = estimate_of((struct span){w->out->data + from, w->out->len - from});
+    estimate_add(&w->line, &made);
+}
+
+static void finish_line(struct writer *w)
+{
+    if (w->n_lines++)
+        estimate_add(&w->text, &w->end);
+    estimate_add(&w->text, &w->line);
+    estimate_add(&w->line, &w->end);
+    w->tokens += estimate_total(&w->line);
+    w->line = (struct estimate){0};
     buf_addc(w->out, '\n');
-    w->tokens += estimate_tokens((struct span){w->out->data + from, w->out->len - from});
 }
 
 static void write_line(struct writer *w, const struct vocab_line *line)
@@ -156,19 +186,21 @@ static void write_line(struct writer *w, const struct vocab_line *line)
     size_t from = w->out->len;
     for (int i = 0; i < TRIES; i++) {
         cut(w->out, from);
+        w->line = (struct estimate){0};
         for (size_t p = 0; p < line->n; p++)
             write_piece(w, &line->pieces[p]);
         if (w->out->len == from)
             return;
         if (is_new(w, w->out->data + from, w->out->len - from)) {
-            finish_line(w, from);
+            finish_line(w);
             return;
         }
     }
     do
         buf_addf(w->out, " (%ld)", ++w->n_marks);
     while (!is_new(w, w->out->data + from, w->out->len - from));
-    finish_line(w, from);
+    w->line = estimate_of((struct span){w->out->data + from, w->out->len - from});
+    finish_line(w);
 }
 
 static void write_entry(struct writer *w)
@@ -192,7 +224,8 @@ static void write_plant(struct writer *w, const char *line)
     size_t from = w->out->len;
     buf_adds(w->out, line);
     is_new(w, w->out->data + from, w->out->len - from);
-    finish_line(w, from);
+    w->line = estimate_of(span_of(line));
+    finish_line(w);
 }
 
 /* The next plant that is due when `share` of the text is written, in the order of their places. */
@@ -210,10 +243,11 @@ static const struct context_plant *next_plant(const struct context_order *o, boo
     return &o->plants[best];
 }
 
-void context_write(const struct context_order *order, struct buf *out)
+struct estimate context_write(const struct context_order *order, struct buf *out)
 {
     struct writer w = {.vocab = order->vocab,
                        .rng = rng_stream(order->seed, order->number, "context"),
+                       .end = estimate_of(span_of("\n")),
                        .out = out};
     long wanted = order->tokens < TOKENS_MAX ? order->tokens : TOKENS_MAX;
     bool *done = mem_zero(order->n_plants + 1, sizeof *done);
@@ -242,4 +276,5 @@ void context_write(const struct context_order *order, struct buf *out)
         cut(out, out->len - 1);
     free(w.seen);
     free(done);
+    return w.text;
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "estimate.h"
+
 struct buf;
 struct vocab;
 
@@ -22,8 +24,9 @@ struct context_order {
     size_t n_plants;
 };
 
-/* Adds the context to `out`, without a line break at its end. No line comes twice; planted lines
- * stand between whole entries, and all of them are there even if `tokens` is 0. */
-void context_write(const struct context_order *order, struct buf *out);
+/* Adds the context to `out`, without a line break at its end, and says what it costs. No line comes
+ * twice; planted lines stand between whole entries, and all of them are there even if `tokens` is
+ * 0. */
+struct estimate context_write(const struct context_order *order, struct buf *out);
 
 #endif

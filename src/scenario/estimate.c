@@ -34,17 +34,54 @@ static int64_t weight(unsigned char c)
     return c >= 0xF0 ? EMOJI : c >= 0xE0 ? WIDE : c >= 0xC0 ? NARROW : 0;
 }
 
+static int64_t word_weight(size_t letters)
+{
+    if (!letters)
+        return 0;
+    return WORD + (letters > 6 ? (int64_t)(letters - 6) * LONG_WORD : 0);
+}
+
+static size_t letters_at(struct span text, size_t at)
+{
+    size_t n = 0;
+    while (at + n < text.len && is_letter((unsigned char)text.data[at + n]))
+        n++;
+    return n;
+}
+
+struct estimate estimate_of(struct span text)
+{
+    struct estimate e = {.first = letters_at(text, 0)};
+    for (size_t at = e.first; at < text.len; at += e.last) {
+        e.broken = true;
+        e.between += word_weight(e.last) + weight((unsigned char)text.data[at++]);
+        e.last = letters_at(text, at);
+    }
+    return e;
+}
+
+void estimate_add(struct estimate *e, const struct estimate *behind)
+{
+    if (!e->broken) {
+        e->first += behind->first;
+        e->last = behind->last;
+        e->between = behind->between;
+        e->broken = behind->broken;
+    } else if (!behind->broken) {
+        e->last += behind->first;
+    } else {
+        e->between += word_weight(e->last + behind->first) + behind->between;
+        e->last = behind->last;
+    }
+}
+
+long estimate_total(const struct estimate *e)
+{
+    return (long)((word_weight(e->first) + e->between + word_weight(e->last) + 32) / 64);
+}
+
 long estimate_tokens(struct span text)
 {
-    int64_t sum = 0;
-    for (size_t at = 0; at < text.len; at++) {
-        size_t from = at;
-        while (at < text.len && is_letter((unsigned char)text.data[at]))
-            at++;
-        if (at > from)
-            sum += WORD + (at - from > 6 ? (int64_t)(at - from - 6) * LONG_WORD : 0);
-        if (at < text.len)
-            sum += weight((unsigned char)text.data[at]);
-    }
-    return (long)((sum + 32) / 64);
+    struct estimate e = estimate_of(text);
+    return estimate_total(&e);
 }

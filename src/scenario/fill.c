@@ -84,7 +84,7 @@ static void number(const struct fill *f, const struct value *v, long index, stru
     struct rng r = stream(f, v, index);
     uint64_t range = (uint64_t)v->to - (uint64_t)v->from + 1;
     uint64_t n = range ? rng_below(&r, range) : rng_u64(&r);
-    buf_addf(out, "%ld", (long)((uint64_t)v->from + n));
+    buf_add_long(out, (long)((uint64_t)v->from + n));
 }
 
 static void value(struct fill *f, size_t which, long index, struct buf *out)
@@ -127,10 +127,14 @@ static void reference(struct fill *f, const struct piece *p, struct buf *out)
         token_make(f->key, f->session, TOKEN_SLOT_CANARY, canary);
         buf_adds(out, canary);
         break;
-    case PIECE_CONTEXT: buf_add(out, f->context.data, f->context.len); break;
-    case PIECE_ROUND: buf_addf(out, "%d", f->round); break;
-    case PIECE_ROUNDS: buf_addf(out, "%d", f->rounds); break;
-    case PIECE_INDEX: buf_addf(out, "%ld", index_of(f, p->index)); break;
+    case PIECE_CONTEXT:
+        f->context_at = out->len;
+        f->n_contexts++;
+        buf_add(out, f->context.data, f->context.len);
+        break;
+    case PIECE_ROUND: buf_add_long(out, f->round); break;
+    case PIECE_ROUNDS: buf_add_long(out, f->rounds); break;
+    case PIECE_INDEX: buf_add_long(out, index_of(f, p->index)); break;
     case PIECE_VALUE: value(f, p->value, index_of(f, p->index), out); break;
     }
 }

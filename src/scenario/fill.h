@@ -26,7 +26,9 @@ struct fill {
     uint64_t seed;
     long session;
     struct span context; /* what {{context}} stands for */
-    long i, last;        /* of the step that is being written */
+    size_t context_at;   /* where in its text that was last put, and how often it was */
+    int n_contexts;
+    long i, last; /* of the step that is being written */
     int round, rounds;
     struct fill_slot slots[TOKEN_MAX_SLOT];
     int n_slots;

@@ -32,7 +32,7 @@ static const char *write_text(struct play *p, struct fill *f, const struct templ
     return keep(p, &out);
 }
 
-static void write_context(const struct play *p, struct fill *f, struct buf *out)
+static struct estimate write_context(const struct play *p, struct fill *f, struct buf *out)
 {
     const struct script *s = &p->sc->script;
     struct context_plant *plants = mem_zero(s->n_plants + 1, sizeof *plants);
@@ -50,33 +50,56 @@ static void write_context(const struct play *p, struct fill *f, struct buf *out)
                                   .tokens = s->has_vocab ? p->context_tokens : 0,
                                   .plants = plants,
                                   .n_plants = s->n_plants};
-    context_write(&order, out);
+    struct estimate tokens = context_write(&order, out);
     for (size_t i = 0; i < s->n_plants; i++)
         free(lines[i]);
     free(lines);
     free(plants);
+    return tokens;
+}
+
+/* What the text behind `from` of `out` costs. The context in it may be long, and is known. */
+static struct estimate estimate_text(const struct fill *f, const struct buf *out, size_t from,
+                                     const struct estimate *context)
+{
+    struct span text = {buf_str(out) + from, out->len - from};
+    if (f->n_contexts != 1 || out->full)
+        return estimate_of(text);
+    struct span before = {text.data, f->context_at - from};
+    struct span behind = {before.data + before.len + f->context.len,
+                          text.len - before.len - f->context.len};
+    struct estimate e = estimate_of(before), rest = estimate_of(behind);
+    estimate_add(&e, context);
+    estimate_add(&e, &rest);
+    return e;
 }
 
 static void write_opening(struct play *p, struct fill *f)
 {
     const struct script *s = &p->sc->script;
     struct buf context = BUF_INIT;
-    write_context(p, f, &context);
+    struct estimate context_tokens = write_context(p, f, &context), tokens[2] = {0};
     f->context = buf_span(&context);
     const struct template *texts[] = {s->has_system ? &s->system : NULL, &s->user};
     bool joined = s->history[0] != '\0'; /* the history has the only system message */
-    for (int i = 0; i < 2; i++)
-        if (texts[i]) {
-            if (i && joined && p->n_opening)
-                buf_adds(&p->opening[0].content, "\n\n");
-            else
-                p->n_opening++;
-            struct message *m = &p->opening[p->n_opening - 1];
-            m->role = i || joined ? ROLE_USER : ROLE_SYSTEM;
-            m->content.cap = FILL_MAX_BYTES + context.len;
-            fill_text(f, texts[i], &m->content);
-            p->too_long |= m->content.full;
-        }
+    for (int i = 0; i < 2; i++) {
+        if (!texts[i])
+            continue;
+        bool glued = i && joined && p->n_opening;
+        p->n_opening += !glued;
+        struct message *m = &p->opening[p->n_opening - 1];
+        size_t from = m->content.len;
+        m->role = i || joined ? ROLE_USER : ROLE_SYSTEM;
+        m->content.cap = FILL_MAX_BYTES + context.len;
+        buf_adds(&m->content, glued ? "\n\n" : "");
+        f->n_contexts = 0;
+        fill_text(f, texts[i], &m->content);
+        p->too_long |= m->content.full;
+        struct estimate more = estimate_text(f, &m->content, from, &context_tokens);
+        estimate_add(&tokens[p->n_opening - 1], &more);
+    }
+    for (size_t i = 0; i < p->n_opening; i++)
+        p->opening_tokens += estimate_total(&tokens[i]) + 4;
     f->context = (struct span){"", 0};
     buf_release(&context);
 }
@@ -172,10 +195,7 @@ static long text_tokens(const char *text)
 /* What each request will cost, if all goes well: judged softly, shown, never decisive. */
 static void estimate_requests(struct play *p)
 {
-    long tokens = estimate_tokens(span_of(scenario_tools_json(p->sc))) +
-                  estimate_tokens(span_of(p->sc->script.history));
-    for (size_t i = 0; i < p->n_opening; i++)
-        tokens += estimate_tokens(buf_span(&p->opening[i].content)) + 4;
+    long tokens = p->sc->script.fixed_tokens + p->opening_tokens;
     for (int round = 1; round <= p->n_rounds; round++) {
         struct play_round *r = &p->plan[round - 1];
         r->tokens_before = tokens;
@@ -242,12 +262,17 @@ struct play *play_new(const struct scenario *sc, const struct play_settings *set
     return p;
 }
 
+void play_forget_opening(struct play *p)
+{
+    while (p->n_opening > 0)
+        message_release(&p->opening[--p->n_opening]);
+}
+
 void play_free(struct play *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->n_opening; i++)
-        message_release(&p->opening[i]);
+    play_forget_opening(p);
     for (size_t i = 0; i < p->n_owned; i++)
         free(p->owned[i]);
     free(p->owned);

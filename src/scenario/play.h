@@ -33,6 +33,7 @@ struct play {
     char canary[TOKEN_LEN + 1];
     struct message opening[2];
     size_t n_opening;
+    long opening_tokens; /* estimated */
     struct play_round *plan;
     int n_rounds;
     bool whole; /* the last round is the scenario's last step */

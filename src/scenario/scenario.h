@@ -78,6 +78,9 @@ int play_rounds(const struct play *p);
 /* The messages of the first request. Borrowed. */
 const struct message *play_opening(const struct play *p, size_t *n);
 
+/* Frees those messages, which may hold a long context: for who has encoded them. */
+void play_forget_opening(struct play *p);
+
 /* What round `round` (from 1) must bring. Everything in *e is borrowed from the play. */
 void play_expect(const struct play *p, int round, struct expect *e);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "embed.h"
+#include "estimate.h"
 #include "json.h"
 #include "mem.h"
 #include "message.h"
@@ -175,6 +176,8 @@ int script_read(struct script *s, struct span text, const struct json *tree, str
     struct span history = json_raw_get(text, "history");
     bool has = json_count(json_get(tree, "history")) > 0;
     s->history = has ? mem_copy(history.data + 1, history.len - 2) : mem_str("");
+    s->fixed_tokens =
+        estimate_tokens(span_of(s->tools_json)) + estimate_tokens(span_of(s->history));
     return step_read_all(s, json_raw_get(text, "steps"), json_get(tree, "steps"), err);
 }
 

@@ -58,7 +58,8 @@ struct script {
     struct tool *tools;
     size_t n_tools;
     char *tools_json;
-    char *history; /* the elements of the array as they stand, comma separated; "" if none */
+    long fixed_tokens; /* estimate of what every request of every session holds: tools, history */
+    char *history;     /* the elements of the array as they stand, comma separated; "" if none */
     struct script_step *steps;
     size_t n_steps;
     size_t repeat; /* number of the repeated step; n_steps if none is */

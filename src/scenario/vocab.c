@@ -76,6 +76,7 @@ static int read_line(const struct vocab *v, struct vocab_line *line, const struc
         if (!ref) {
             p->text = mem_copy(s.data, s.len);
             p->len = s.len;
+            p->tokens = estimate_of(s);
             continue;
         }
         char *name = mem_copy(s.data ? s.data : "", s.data ? s.len : 0);
@@ -126,10 +127,12 @@ static void read_list(struct vocab_list *list, const struct json *words)
     list->name = mem_str(json_key(words));
     list->words = mem_zero(json_count(words) + 1, sizeof *list->words);
     list->lengths = mem_zero(json_count(words) + 1, sizeof *list->lengths);
+    list->tokens = mem_zero(json_count(words) + 1, sizeof *list->tokens);
     for (const struct json *e = json_first(words); e; e = json_next(e))
         if (json_text(e)) {
             list->words[list->n] = mem_str(json_text(e));
             list->lengths[list->n] = strlen(list->words[list->n]);
+            list->tokens[list->n] = estimate_of(span_of(list->words[list->n]));
             list->n++;
         }
 }
@@ -176,6 +179,7 @@ void vocab_release(struct vocab *v)
             free(list->words[w]);
         free(list->words);
         free(list->lengths);
+        free(list->tokens);
         free(list->name);
     }
     for (size_t i = 0; i < v->n_forms; i++) {

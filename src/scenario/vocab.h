@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "err.h"
+#include "estimate.h"
 
 struct json;
 
@@ -24,6 +25,7 @@ struct vocab_piece {
     char *text; /* literal or form */
     size_t len, list;
     long from, to;
+    struct estimate tokens; /* of a literal */
 };
 
 struct vocab_line {
@@ -45,6 +47,7 @@ struct vocab_list {
     char *name;
     char **words;
     size_t *lengths;
+    struct estimate *tokens; /* of each word */
     size_t n;
 };
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "rowsource.h"
 #include "store.h"
 #include "tables.h"
 
@@ -14,6 +15,7 @@ struct store {
     sqlite3 *db;
     char *path;
     sqlite3_stmt *insert[N_TABLES]; /* prepared at first use */
+    struct row_source incoming[N_TABLES];
     sqlite3_stmt *end_run, *savepoint, *release;
     bool in_batch;          /* a transaction is open */
     long batched;           /* sessions in it */
@@ -39,6 +41,10 @@ int64_t database_number(struct store *s, const char *sql, struct err *err);
  * `row` and `end` may be NULL where the table has no such columns. */
 int database_insert(struct store *s, enum table_id id, const struct row_key *key, const void *row,
                     const struct run_end *end) MUST_CHECK;
+
+/* The same for many rows, all or none. */
+int database_insert_rows(struct store *s, enum table_id id, const struct source_row *rows,
+                         size_t n) MUST_CHECK;
 
 /* Opens a batch if none is open. */
 int database_begin(struct store *s, struct err *err) MUST_CHECK;

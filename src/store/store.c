@@ -13,16 +13,8 @@
 
 #include "clock.h"
 #include "database.h"
-#include "deflate.h"
 #include "functions.h"
 #include "mem.h"
-
-/* A session is committed at once unless the last commit was this short a time ago; a batch then
- * waits no longer than this. A commit costs 0.1 ms, so batching takes over above 40 a second. */
-#define BATCH_US 25000
-
-/* Sessions in one batch, whatever the clock says. */
-#define BATCH_SESSIONS 500
 
 /* How long another program may hold the file. */
 #define BUSY_TIMEOUT_MS 5000
@@ -126,6 +118,9 @@ static int check_owner_first(struct store *s, bool write, struct err *err)
     return -1;
 }
 
+/* In WAL mode: the disk is waited for at checkpoints. */
+#define SAFE "PRAGMA synchronous=NORMAL"
+
 static int open_for_writing(struct store *s, struct err *err)
 {
     if (check_owner_first(s, true, err) < 0 ||
@@ -134,10 +129,15 @@ static int open_for_writing(struct store *s, struct err *err)
     if (sqlite3_db_readonly(s->db, "main") == 1)
         return err_set(err, STATUS_TOOL, "cannot write database '%s': it is read-only", s->path);
     /* The first statement that touches the file: it tells a database from anything else. */
-    if (database_check_owner(s, true, err) < 0 ||
-        database_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", "open", err) < 0)
+    if (database_check_owner(s, true, err) < 0)
         return -1;
-    return database_migrate(s, true, err);
+    /* The disk is not waited for, time and again, while a file is made that holds nothing yet. */
+    int64_t pages = database_number(s, "PRAGMA page_count", err);
+    if (pages < 0 || database_exec(s, pages ? SAFE : "PRAGMA synchronous=OFF", "open", err) < 0 ||
+        database_exec(s, "PRAGMA journal_mode=WAL", "open", err) < 0)
+        return -1;
+    int missing = database_migrate(s, true, err);
+    return missing < 0 || database_exec(s, SAFE, "open", err) < 0 ? -1 : missing;
 }
 
 /* A database in WAL mode wants to write beside its file even for a reader. Where that can't be (a
@@ -266,32 +266,50 @@ static int bind_column(sqlite3_stmt *stmt, int at, const struct column *c, const
     return SQLITE_MISUSE;
 }
 
-static sqlite3_stmt *prepare_once(struct store *s, sqlite3_stmt **slot, const struct table *t,
-                                  void make(const struct table *, struct buf *))
+/* "INSERT INTO sessions (run, ...) SELECT * FROM incoming_sessions": see rowsource.h. */
+static sqlite3_stmt *prepare_insert(struct store *s, enum table_id id)
 {
-    if (!*slot) {
-        struct buf sql = BUF_INIT;
-        make(t, &sql);
-        sqlite3_prepare_v3(s->db, buf_str(&sql), -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
-        buf_release(&sql);
-    }
-    return *slot;
+    const struct table *t = table_get(id);
+    if (s->insert[id])
+        return s->insert[id];
+    struct buf sql = BUF_INIT;
+    char *name = mem_printf("incoming_%s", t->name);
+    s->incoming[id].table = t;
+    table_insert_sql(t, &sql);
+    buf_addf(&sql, " SELECT * FROM %s", name);
+    if (rowsource_register(s->db, name, &s->incoming[id]) == SQLITE_OK)
+        sqlite3_prepare_v3(s->db, buf_str(&sql), -1, SQLITE_PREPARE_PERSISTENT, &s->insert[id],
+                           NULL);
+    free(name);
+    buf_release(&sql);
+    return s->insert[id];
+}
+
+static int insert(struct store *s, enum table_id id, const struct source_row *rows, size_t n,
+                  const struct run_end *end)
+{
+    sqlite3_stmt *stmt = n ? prepare_insert(s, id) : NULL;
+    if (!stmt)
+        return n ? -1 : 0;
+    struct row_source *source = &s->incoming[id];
+    source->rows = rows;
+    source->n = n;
+    source->end = end;
+    int rc = sqlite3_step(stmt);
+    sqlite3_reset(stmt);
+    source->n = 0;
+    return rc == SQLITE_DONE ? 0 : -1;
 }
 
 int database_insert(struct store *s, enum table_id id, const struct row_key *key, const void *row,
                     const struct run_end *end)
 {
-    const struct table *t = table_get(id);
-    sqlite3_stmt *stmt = prepare_once(s, &s->insert[id], t, table_insert_sql);
-    if (!stmt)
-        return -1;
-    const void *sources[N_COLUMN_SOURCES] = {key, row, end};
-    for (size_t i = 0; i < t->n_columns; i++)
-        bind_column(stmt, (int)i + 1, &t->columns[i], sources[t->columns[i].source]);
-    int rc = sqlite3_step(stmt);
-    sqlite3_reset(stmt);
-    sqlite3_clear_bindings(stmt);
-    return rc == SQLITE_DONE ? 0 : -1;
+    return insert(s, id, &(struct source_row){*key, row}, 1, end);
+}
+
+int database_insert_rows(struct store *s, enum table_id id, const struct source_row *rows, size_t n)
+{
+    return insert(s, id, rows, n, NULL);
 }
 
 static int insert_pairs(struct store *s, enum table_id id, const struct row_key *key,
@@ -380,7 +398,13 @@ long store_run_begin(struct store *s, const struct run_row *row, struct err *err
 static int write_run_end(struct store *s, long run, const struct run_end *end)
 {
     const struct table *t = table_get(TABLE_RUNS);
-    sqlite3_stmt *stmt = prepare_once(s, &s->end_run, t, table_update_end_sql);
+    if (!s->end_run) {
+        struct buf sql = BUF_INIT;
+        table_update_end_sql(t, &sql);
+        sqlite3_prepare_v3(s->db, buf_str(&sql), -1, SQLITE_PREPARE_PERSISTENT, &s->end_run, NULL);
+        buf_release(&sql);
+    }
+    sqlite3_stmt *stmt = s->end_run;
     if (!stmt)
         return -1;
     int at = 1;
@@ -412,97 +436,5 @@ int store_uncount_after(struct store *s, long run, long start_order, struct err 
              start_order);
     if (database_begin(s, err) < 0 || database_exec(s, sql, "write", err) < 0)
         return -1;
-    return store_flush(s, err);
-}
-
-static int write_evidence(struct store *s, const struct row_key *key, const char *name,
-                          struct span bytes)
-{
-    if (bytes.len == 0)
-        return 0;
-    struct buf small = BUF_INIT;
-    struct evidence_part part = {.part = name, .size = (long)bytes.len, .data = bytes};
-    if (deflate_pays(bytes, &small)) {
-        part.deflated = true;
-        part.data = buf_span(&small);
-    }
-    int rc = database_insert(s, TABLE_EVIDENCE, key, &part, NULL);
-    buf_release(&small);
-    return rc;
-}
-
-/* What an answer and its twin are called in the database. */
-static const struct answer_names {
-    enum table_id rounds, findings;
-    const char *request, *headers, *response, *arrivals; /* parts of the evidence */
-} own_names = {TABLE_ROUNDS, TABLE_FINDINGS, "request", "headers", "response", "arrivals"},
-  twin_names = {TABLE_TWINS,    TABLE_TWIN_FINDINGS, "twin.request",
-                "twin.headers", "twin.response",     "twin.arrivals"};
-
-static int write_round(struct store *s, struct row_key *key, const struct answer_names *names,
-                       const struct round_row *row)
-{
-    key->round = row->round;
-    if (database_insert(s, names->rounds, key, row, NULL) < 0 ||
-        write_evidence(s, key, names->request, row->request) < 0 ||
-        write_evidence(s, key, names->headers, row->headers) < 0 ||
-        write_evidence(s, key, names->response, row->response) < 0 ||
-        write_evidence(s, key, names->arrivals, span_of(row->arrivals_json)) < 0)
-        return -1;
-    return 0;
-}
-
-static int write_findings(struct store *s, struct row_key *key, enum table_id table,
-                          const struct finding_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        key->number = (int)i + 1;
-        if (database_insert(s, table, key, &rows[i], NULL) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int write_session(struct store *s, long run, const struct session_row *row)
-{
-    struct row_key key = {.run = run, .session = row->session};
-    if (database_insert(s, TABLE_SESSIONS, &key, row, NULL) < 0)
-        return -1;
-    for (size_t i = 0; i < row->n_rounds; i++)
-        if (write_round(s, &key, &own_names, &row->rounds[i]) < 0)
-            return -1;
-    for (size_t i = 0; i < row->n_twins; i++)
-        if (write_round(s, &key, &twin_names, &row->twins[i]) < 0)
-            return -1;
-    if (write_findings(s, &key, own_names.findings, row->findings, row->n_findings) < 0)
-        return -1;
-    return write_findings(s, &key, twin_names.findings, row->twin_findings, row->n_twin_findings);
-}
-
-int store_session(struct store *s, long run, const struct session_row *row, struct err *err)
-{
-    if (database_begin(s, err) < 0 ||
-        database_again(s, &s->savepoint, "SAVEPOINT session", "write", err) < 0)
-        return -1;
-    if (write_session(s, run, row) < 0) {
-        /* The sessions before it are whole: they are kept if the disk lets us. */
-        database_fail(s, "write", err);
-        if (!sqlite3_get_autocommit(s->db))
-            sqlite3_exec(s->db, "ROLLBACK TO session; RELEASE session", NULL, NULL, NULL);
-        return -1;
-    }
-    if (database_again(s, &s->release, "RELEASE session", "write", err) < 0)
-        return -1;
-    s->batched++;
-    int64_t now = clock_mono_us();
-    if (s->batched >= BATCH_SESSIONS || now - s->last_commit_us >= BATCH_US)
-        return store_flush(s, err);
-    return 0;
-}
-
-int store_tick(struct store *s, int64_t now_us, struct err *err)
-{
-    if (!s->in_batch || now_us - s->batch_since_us < BATCH_US)
-        return 0;
     return store_flush(s, err);
 }

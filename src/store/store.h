@@ -121,6 +121,11 @@ struct session_row {
  * a killed program loses. After an error this session is not stored; earlier ones stay. */
 int store_session(struct store *s, long run, const struct session_row *row, struct err *err);
 
+/* The same for several, which costs half as much. After an error some of them are stored, each
+ * whole. */
+int store_sessions(struct store *s, long run, const struct session_row *const *rows, size_t n,
+                   struct err *err) MUST_CHECK;
+
 /* Call often (every 25 ms or so); commits a batch that has waited long enough. `now_us` is
  * clock_mono_us(). */
 int store_tick(struct store *s, int64_t now_us, struct err *err);

@@ -299,9 +299,6 @@ void table_insert_sql(const struct table *t, struct buf *out)
     buf_addf(out, "INSERT%s INTO %s (", t->replaces ? " OR REPLACE" : "", t->name);
     for (size_t i = 0; i < t->n_columns; i++)
         buf_addf(out, "%s%s", i ? ", " : "", t->columns[i].name);
-    buf_adds(out, ") VALUES (");
-    for (size_t i = 0; i < t->n_columns; i++)
-        buf_adds(out, i ? ", ?" : "?");
     buf_addc(out, ')');
 }
 

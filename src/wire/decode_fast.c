@@ -1,8 +1,8 @@
 /* decode_fast.c - the plainest events of chat completions without a tree: one choice with a delta
- * of strings and nulls. It is a short cut and nothing else: whatever it does not know for certain
- * (another key with an object in it, a key twice, an error, a usage, odd escapes, bytes that are no
- * strict JSON) it leaves to decode_openai.c before anything was touched, and what it takes must
- * come to the same.
+ * of strings and nulls, or none, and a usage of whole numbers. It is a short cut and nothing else:
+ * whatever it does not know for certain (another key with an object in it, a key twice, an error,
+ * odd escapes, bytes that are no strict JSON) it leaves to decode_openai.c before anything was
+ * touched, and what it takes must come to the same.
  *
  * First everything is looked at and remembered as it stands; then it is put together. Where an
  * event is the last one with another text in its place, looking at that text is enough. */
@@ -12,167 +12,43 @@
 #include "accum.h"
 #include "decode_ops.h"
 #include "dialect.h"
+#include "event_scan.h"
 #include "raw_string.h"
 
-#define MAX_CALLS  8  /* in one event; with more it is not plain */
-#define MAX_NUMBER 40 /* characters */
+#define MAX_CALLS  8 /* in one event; with more it is not plain */
 #define MAX_PREFIX 1024
-
-/* Compared in place: keys are what most of the time goes into. */
-#define IS(key, word)                                                                              \
-    ((key).len == sizeof(word) - 1 && memcmp((key).data, word, sizeof(word) - 1) == 0)
 
 struct raw_call {
     long index;
     struct raw id, name, args;
 };
 
+/* Numbers of a usage under all their names; -1: not there, or null. */
+struct raw_usage {
+    bool has_prompt, has_completion; /* their details */
+    long prompt, input, completion, output, cached, cache_hit, reasoning, own_reasoning;
+};
+
 struct raw_event {
-    bool has_choices, has_delta, has_calls;
+    bool has_choices, has_choice, has_delta, has_calls, has_usage;
+    struct raw_usage usage;
     size_t moving; /* in a mould: where the one text that changes is in this struct */
     struct raw role, content, finish, reasoning[DIALECT_REASONING_FIELDS];
     size_t n_calls;
     struct raw_call calls[MAX_CALLS];
 };
 
-struct scan {
-    const char *at, *end;
-    const struct dialect *dialect;
-    struct raw_event *event;
-    const char *choices; /* where their value begins */
-};
-
-static void skip_space(struct scan *s)
-{
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t'))
-        s->at++;
-}
-
-static bool take(struct scan *s, char c)
-{
-    skip_space(s);
-    if (s->at == s->end || *s->at != c)
-        return false;
-    s->at++;
-    return true;
-}
-
-static bool take_word(struct scan *s, const char *word)
-{
-    size_t n = strlen(word);
-    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0)
-        return false;
-    s->at += n;
-    return true;
-}
-
-static bool take_string(struct scan *s, struct raw *out)
-{
-    skip_space(s);
-    const char *behind = raw_string_read(s->at, s->end, out);
-    s->at = behind ? behind : s->at;
-    return behind != NULL;
-}
-
-static bool take_digits(struct scan *s)
-{
-    const char *from = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
-        s->at++;
-    return s->at > from;
-}
-
-static bool take_number(struct scan *s)
-{
-    const char *from = s->at;
-    if (s->at < s->end && *s->at == '-')
-        s->at++;
-    if (s->end - s->at > 1 && *s->at == '0' && s->at[1] >= '0' && s->at[1] <= '9')
-        return false;
-    if (!take_digits(s))
-        return false;
-    if (s->at < s->end && *s->at == '.') {
-        s->at++;
-        if (!take_digits(s))
-            return false;
-    }
-    /* an exponent is left for the tree */
-    return s->at - from <= MAX_NUMBER && !(s->at < s->end && (*s->at == 'e' || *s->at == 'E'));
-}
-
-/* Any value that is no container. `text` is left alone unless it is a string or null. */
-static bool take_scalar(struct scan *s, struct raw *text)
-{
-    skip_space(s);
-    if (s->at == s->end)
-        return false;
-    switch (*s->at) {
-    case '"': return take_string(s, text);
-    case 'n': text->kind = PIECE_NULL; return take_word(s, "null");
-    case 't': return take_word(s, "true");
-    case 'f': return take_word(s, "false");
-    default: return take_number(s);
-    }
-}
-
-/* A string or null that comes once. */
-static bool take_once(struct scan *s, struct raw *out)
-{
-    if (out->kind != PIECE_ABSENT)
-        return false;
-    return take_scalar(s, out) && out->kind != PIECE_ABSENT;
-}
-
+/* A whole number of a few digits that comes once. */
 static bool take_index(struct scan *s, long *index)
 {
     skip_space(s);
     const char *from = s->at;
-    if (*index >= 0 || !take_digits(s) || s->at - from > 6 || (*from == '0' && s->at - from > 1))
+    if (*index >= 0 || !take_digits(s) || s->at - from > 9 || (*from == '0' && s->at - from > 1))
         return false;
     *index = 0;
     for (const char *p = from; p < s->at; p++)
         *index = *index * 10 + (*p - '0');
     return s->at < s->end && (*s->at == ',' || *s->at == '}' || *s->at == ' ');
-}
-
-typedef bool take_member(struct scan *s, struct span key, void *into);
-
-static bool take_one(struct scan *s, take_member *member, void *into)
-{
-    struct raw key;
-    return take_string(s, &key) && !key.escaped && take(s, ':') && member(s, key.text, into);
-}
-
-/* What follows a member, to the end of its object. */
-static bool take_rest(struct scan *s, take_member *member, void *into)
-{
-    while (take(s, ','))
-        if (!take_one(s, member, into))
-            return false;
-    return take(s, '}');
-}
-
-/* An object, each member of which `member` takes whole. */
-static bool take_object(struct scan *s, take_member *member, void *into)
-{
-    if (!take(s, '{'))
-        return false;
-    if (take(s, '}'))
-        return true;
-    return take_one(s, member, into) && take_rest(s, member, into);
-}
-
-static bool take_null(struct scan *s)
-{
-    skip_space(s);
-    return take_word(s, "null");
-}
-
-/* A member that means nothing: any scalar. */
-static bool take_other(struct scan *s)
-{
-    struct raw ignored = {0};
-    return take_scalar(s, &ignored);
 }
 
 static bool function_member(struct scan *s, struct span key, void *into)
@@ -268,8 +144,71 @@ static bool take_choices(struct scan *s)
     if (s->event->has_choices)
         return false;
     s->event->has_choices = true;
-    s->choices = s->at;
-    return take(s, '[') && take_object(s, choice_member, s->event) && take(s, ']');
+    s->choices = s->event->has_usage ? NULL : s->at;
+    if (!take(s, '['))
+        return false;
+    if (take(s, ']'))
+        return true;
+    s->event->has_choice = true;
+    return take_object(s, choice_member, s->event) && take(s, ']');
+}
+
+static bool prompt_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_usage *u = into;
+    return IS(key, "cached_tokens") ? take_index(s, &u->cached) : take_other(s);
+}
+
+static bool completion_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_usage *u = into;
+    return IS(key, "reasoning_tokens") ? take_index(s, &u->reasoning) : take_other(s);
+}
+
+/* Details that come once, or null. */
+static bool take_details(struct scan *s, bool *seen, take_member *member, struct raw_usage *u)
+{
+    bool before = *seen;
+    *seen = true;
+    skip_space(s);
+    if (s->at < s->end && *s->at == 'n')
+        return !before && take_null(s);
+    return !before && take_object(s, member, u);
+}
+
+static bool usage_member(struct scan *s, struct span key, void *into)
+{
+    struct raw_usage *u = into;
+    if (IS(key, "prompt_tokens"))
+        return take_index(s, &u->prompt);
+    if (IS(key, "completion_tokens"))
+        return take_index(s, &u->completion);
+    if (IS(key, "input_tokens"))
+        return take_index(s, &u->input);
+    if (IS(key, "output_tokens"))
+        return take_index(s, &u->output);
+    if (IS(key, "prompt_cache_hit_tokens"))
+        return take_index(s, &u->cache_hit);
+    if (IS(key, "reasoning_tokens"))
+        return take_index(s, &u->own_reasoning);
+    if (IS(key, "prompt_tokens_details"))
+        return take_details(s, &u->has_prompt, prompt_member, u);
+    if (IS(key, "completion_tokens_details"))
+        return take_details(s, &u->has_completion, completion_member, u);
+    return take_other(s);
+}
+
+static bool take_usage(struct scan *s)
+{
+    struct raw_event *e = s->event;
+    skip_space(s);
+    if (s->at < s->end && *s->at == 'n')
+        return take_null(s);
+    if (e->has_usage)
+        return false;
+    e->has_usage = true;
+    e->usage = (struct raw_usage){false, false, -1, -1, -1, -1, -1, -1, -1, -1};
+    return take_object(s, usage_member, &e->usage);
 }
 
 static bool event_member(struct scan *s, struct span key, void *into)
@@ -277,7 +216,9 @@ static bool event_member(struct scan *s, struct span key, void *into)
     (void)into;
     if (IS(key, "choices"))
         return take_choices(s);
-    if (IS(key, "error") || IS(key, "usage"))
+    if (IS(key, "usage"))
+        return take_usage(s);
+    if (IS(key, "error"))
         return take_null(s);
     if (IS(key, "object")) {
         struct raw object = {0};
@@ -287,7 +228,7 @@ static bool event_member(struct scan *s, struct span key, void *into)
 }
 
 /* The events of one answer begin alike (id, time, model): what the last one had before its choices
- * was looked at then. */
+ * was looked at then. A usage there would have to be looked at again. */
 static bool take_event(struct scan *s, struct buf *prefix)
 {
     const char *start = s->at;
@@ -298,10 +239,9 @@ static bool take_event(struct scan *s, struct buf *prefix)
     }
     if (!take_object(s, event_member, s->event) || !s->event->has_choices)
         return false;
-    size_t before = (size_t)(s->choices - start);
     buf_clear(prefix);
-    if (before <= MAX_PREFIX)
-        buf_add(prefix, start, before);
+    if (s->choices && s->choices - start <= MAX_PREFIX)
+        buf_add(prefix, start, (size_t)(s->choices - start));
     return true;
 }
 
@@ -322,10 +262,18 @@ static void put_reasoning(struct accum *a, const struct raw_event *e, struct buf
     }
 }
 
-static void put_event(struct accum *a, const struct raw_event *e, struct buf *scratch)
+static void put_usage(struct accum *a, const struct raw_usage *u)
+{
+    struct usage usage = {.prompt_tokens = u->prompt >= 0 ? u->prompt : u->input,
+                          .completion_tokens = u->completion >= 0 ? u->completion : u->output,
+                          .cached_tokens = u->cached >= 0 ? u->cached : u->cache_hit,
+                          .reasoning_tokens = u->reasoning >= 0 ? u->reasoning : u->own_reasoning};
+    accum_usage(a, &usage);
+}
+
+static void put_choice(struct accum *a, const struct raw_event *e, struct buf *scratch)
 {
     struct piece content = piece_of(&e->content, scratch);
-    accum_choices(a, 1, false);
     accum_delta(a, piece_of(&e->role, scratch), content);
     accum_content(a, content.text);
     put_reasoning(a, e, scratch);
@@ -338,6 +286,15 @@ static void put_event(struct accum *a, const struct raw_event *e, struct buf *sc
         accum_call(a, &p);
     }
     accum_finish(a, raw_string_text(&e->finish, scratch));
+}
+
+static void put_event(struct accum *a, const struct raw_event *e, struct buf *scratch)
+{
+    accum_choices(a, e->has_choice, e->has_usage);
+    if (e->has_choice)
+        put_choice(a, e, scratch);
+    if (e->has_usage)
+        put_usage(a, &e->usage);
 }
 
 /* --- moulds: most events differ from the one before in one text --- */
@@ -410,7 +367,7 @@ static bool read_whole(struct accum *a, struct span text, struct raw_event *even
 {
     memset(event, 0, offsetof(struct raw_event, calls));
     struct scan s = {text.data, text.data + text.len, a->dialect, event, NULL};
-    if (!take_event(&s, &a->prefix) || !event->has_delta)
+    if (!take_event(&s, &a->prefix) || !(event->has_choice ? event->has_delta : event->has_usage))
         return false;
     skip_space(&s);
     return s.at == s.end;

@@ -1,7 +1,7 @@
 // layers: base
 /* Buffers, UTF-8, random streams, the queue, files. */
-#include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -40,19 +40,36 @@ static void test_buf(void)
     CHECK_INT(span_find(buf_span(&big), span_of("999,"), 0), 3996);
     CHECK_INT(span_find(buf_span(&big), span_of("nowhere"), 0), -1);
     CHECK_INT(span_find(buf_span(&big), span_of(""), 0), -1);
-    static const long long numbers[] = {0, 7, -1, 10, 1234567890123, LLONG_MAX, LLONG_MIN};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct buf fast = BUF_INIT, plain = BUF_INIT;
-        buf_add_long(&fast, numbers[i]);
-        buf_addf(&plain, "%lld", numbers[i]);
-        CHECK_STR(buf_str(&fast), buf_str(&plain));
-        buf_release(&fast);
-        buf_release(&plain);
+    struct buf numbers = BUF_INIT;
+    static const long long some[] = {0, 7, -7, 1234567890123, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        buf_add_long(&numbers, some[i]);
+        buf_addc(&numbers, ' ');
     }
+    CHECK_STR(buf_str(&numbers), "0 7 -7 1234567890123 9223372036854775807 -9223372036854775808 ");
+    buf_release(&numbers);
     char *text = buf_take(&big);
     CHECK_INT(strlen(text), 4000);
     CHECK_INT(big.len, 0);
     free(text);
+}
+
+/* Every byte at every place of a plain text, which stands at every distance from its start. */
+static void test_plain_end(void)
+{
+    char text[40];
+    memset(text, 'x', sizeof text);
+    for (int byte = 0; byte < 256; byte++)
+        for (size_t at = 0; at < sizeof text; at++) {
+            struct span s = {text, sizeof text};
+            bool plain = byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+            text[at] = (char)byte;
+            for (size_t from = 0; from <= at; from++)
+                CHECK_INT(utf8_plain_end(s, from), plain ? s.len : at);
+            CHECK_INT(utf8_plain_end(s, at + 1), s.len);
+            text[at] = 'x';
+        }
+    CHECK_INT(utf8_plain_end((struct span){NULL, 0}, 0), 0);
 }
 
 static void test_utf8(void)
@@ -141,6 +158,40 @@ static void test_queue(void)
     queue_free(q);
 }
 
+struct reading {
+    struct queue *q;
+    void *got;
+    atomic_bool done;
+};
+
+static void *get_one(void *arg)
+{
+    struct reading *r = arg;
+    r->got = queue_get(r->q, 600000000);
+    atomic_store(&r->done, true);
+    return NULL;
+}
+
+/* Who waits for what will not come, or for more to come, need not wait for long. */
+static void test_queue_hurry(void)
+{
+    for (int items = 0; items < 2; items++) {
+        struct reading r = {.q = queue_new(100)};
+        pthread_t reader;
+        queue_put(r.q, mem_str("before"));
+        free(queue_get(r.q, 1000000));
+        pthread_create(&reader, NULL, get_one, &r);
+        if (items)
+            queue_put(r.q, mem_str("last"));
+        while (!atomic_load(&r.done))
+            queue_hurry(r.q);
+        pthread_join(reader, NULL);
+        CHECK((r.got != NULL) == (items > 0));
+        free(r.got);
+        queue_free(r.q);
+    }
+}
+
 static void test_err(void)
 {
     struct err e = {0};
@@ -184,26 +235,6 @@ static void test_file(void)
     CHECK(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
     CHECK_INT(file_write("/dev/full", "x", 1, &e), -1);
     CHECK_STR(e.text, "cannot write '/dev/full': No space left on device");
-    /* In pieces: until the end the old content stays, and it stays for good if the end does not
-     * keep. */
-    for (int keep = 0; keep < 2; keep++) {
-        e = (struct err){0};
-        struct file_out *f = file_begin(path, &e);
-        CHECK(f && file_add(f, "12", 2, &e) == 0 && file_add(f, "3", 1, &e) == 0);
-        buf_clear(&b);
-        CHECK_INT(file_read(path, 9, &b, &e), 0);
-        CHECK(b.len == 3 && memcmp(b.data, "a\0b", 3) == 0);
-        CHECK_INT(file_end(f, keep, &e), 0);
-        buf_clear(&b);
-        CHECK_INT(file_read(path, 9, &b, &e), 0);
-        CHECK(b.len == 3 && memcmp(b.data, keep ? "123" : "a\0b", 3) == 0);
-        char *beside = mem_printf("%s.part.%ld", path, (long)getpid());
-        CHECK(access(beside, F_OK) != 0);
-        free(beside);
-    }
-    e = (struct err){0};
-    CHECK(file_begin("/nowhere/at/all", &e) == NULL);
-    CHECK_STR(e.text, "cannot write '/nowhere/at/all': No such file or directory");
     e = (struct err){0};
     CHECK_INT(file_write("/nowhere/at/all", "x", 1, &e), -1);
     CHECK_INT(e.status, STATUS_TOOL);
@@ -214,9 +245,11 @@ static void test_file(void)
 int main(void)
 {
     test_buf();
+    test_plain_end();
     test_utf8();
     test_rng();
     test_queue();
+    test_queue_hurry();
     test_err();
     test_file();
     return check_end();

@@ -57,6 +57,11 @@ static const char *const pieces[] = {"\\ud83d",
                                      "\"a\":{",
                                      "\"b\":1,",
                                      "\"usage\":",
+                                     "\"usage\":{\"prompt_tokens\":3},",
+                                     "\"prompt_tokens\":",
+                                     "\"cached_tokens\":7,",
+                                     "\"reasoning_tokens\":7,",
+                                     "\"prompt_tokens_details\":{",
                                      "\"index\":",
                                      "\"delta\":",
                                      "\"type\":\"\",",
@@ -147,6 +152,16 @@ static const struct event_row events[] = {
     {true, "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"call_1\",\"type\":"
            "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\"}}]}}]}"},
     {true, "{\"choices\":[{\"delta\":{\"tool_calls\":[]},\"finish_reason\":\"tool_calls\"}]}"},
+    {true, "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":0,"
+           "\"total_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":4,\"x\":null},"
+           "\"completion_tokens_details\":null}}"},
+    {true, "{\"usage\":{\"input_tokens\":9},\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"},
+    {false, "{\"choices\":[],\"usage\":{\"prompt_tokens\":9.5}}"},
+    {false, "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"prompt_tokens\":8}}"},
+    {false, "{\"choices\":[],\"usage\":{\"prompt_tokens\":1e3}}"},
+    {false, "{\"choices\":[],\"usage\":{}, \"usage\":{}}"},
+    {false, "{\"usage\":{\"prompt_tokens\":9}}"},
+    {false, "{\"choices\":[],\"usage\":null}"},
     {false, "{\"choices\":[]}"},
     {false, "{\"choices\":[{\"delta\":{\"content\":\"a\",\"content\":\"b\"}}]}"},
     {false, "{\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}"},
@@ -156,7 +171,7 @@ static const struct event_row events[] = {
     {false, "{\"choices\":[{\"delta\":{\"function_call\":{\"name\":\"f\"}}}]}"},
     {false, "{\"choices\":[{\"delta\":{\"x\":{\"tool_calls\":[]}}}]}"},
     {false, "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"name\":\"f\"}]}}]}"},
-    {false, "{\"choices\":[{\"delta\":{}}],\"usage\":{\"prompt_tokens\":1}}"},
+    {true, "{\"choices\":[{\"delta\":{}}],\"usage\":{\"prompt_tokens\":1}}"},
     {false, "{\"choices\":[{\"delta\":{}}],\"error\":\"x\"}"},
     {false, "{\"choices\":[{\"delta\":{}}],\"type\":\"error\"}"},
     {false, "{\"choices\":[{\"delta\":{}},{\"delta\":{}}]}"},
@@ -176,7 +191,8 @@ static void test_taken(void)
         CHECK(taken == events[i].taken);
         if (taken != events[i].taken)
             fprintf(stderr, "... %s\n", events[i].text);
-        CHECK(taken == r.has_choice); /* refused means untouched */
+        /* refused means untouched */
+        CHECK(taken == (r.has_choice || r.usage.prompt_tokens >= 0));
         accum_release(&a);
         reply_release(&r);
     }

@@ -9,10 +9,12 @@
 
 #include "casefile.h"
 #include "check.h"
+#include "embed.h"
 #include "expect.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "message.h"
 #include "reply.h"
 #include "rng.h"
 
@@ -123,6 +125,8 @@ static void test_self_check(void)
     struct err err = {0};
     CHECK_INT(judge_self_check(judge, &err), 0);
     CHECK_STR(err.text, "");
+    CHECK_INT(judge_full_check(judge, &err), 0);
+    CHECK_STR(err.text, "");
 
     /* A rule whose own example it misses, and one that hits everything. */
     static const char *const bad[] = {
@@ -139,6 +143,27 @@ static void test_self_check(void)
         CHECK_INT(why.status, STATUS_UNDECIDED);
         judge_free(j);
     }
+}
+
+/* What is taken on trust when the program runs: the form of every built-in file, and that its rules
+ * compile, those that name tools as well where the names are long. */
+static void test_proven_rules(void)
+{
+    long n = 0;
+    struct err err = {0};
+    for (const struct embedded *e = NULL; (e = embed_next("schemas/markup/", e)) != NULL; n++) {
+        struct judge_options o = {.rules_json = e->data};
+        struct judge *j = judge_new(&o, &err);
+        CHECK_STR(err.text, "");
+        judge_free(j);
+    }
+    CHECK(n > 50);
+    char name[1100];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    struct toolset *t = toolset_new(judge, &(struct tool){.name = name}, 1, &err);
+    CHECK_STR(err.text, "");
+    toolset_free(t);
 }
 
 static void refuse(const char *rules, const char *text)
@@ -370,6 +395,7 @@ int main(void)
     test_own_cases();
     test_shared_cases();
     test_self_check();
+    test_proven_rules();
     test_bad_rules();
     test_any_bytes();
     test_strict();

@@ -14,7 +14,7 @@
 static void fold_is(const char *raw, bool escapes, const char *want)
 {
     struct fold f;
-    fold_init(&f, span_of(raw), escapes);
+    fold_init(&f, span_of(raw), 0, escapes);
     char *got = mem_copy(f.text.data, f.text.len);
     CHECK_STR(got, want);
     CHECK_INT(fold_raw(&f, f.text.len), strlen(raw));

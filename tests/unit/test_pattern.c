@@ -45,13 +45,33 @@ static void test_window(void)
 {
     struct pattern *p = compile("(?<=a)(b)c*(?=\\z)", 0);
     struct span text = span_of("abbabccc");
+    struct pattern_scratch *scratch = pattern_scratch_new();
     struct pattern_hit hit;
-    CHECK_INT(pattern_find_within(p, text, 0, 3, &hit), PATTERN_NO);
-    CHECK_INT(pattern_find_within(p, text, 4, 4, &hit), PATTERN_YES);
+    CHECK_INT(pattern_find_within(p, scratch, text, 0, 3, &hit), PATTERN_NO);
+    CHECK_INT(pattern_find_within(p, scratch, text, 4, 4, &hit), PATTERN_YES);
     CHECK_INT(hit.start, 4);
     CHECK_INT(hit.end, 8);
     CHECK_INT(hit.group_end, 5);
     CHECK_INT(pattern_find(p, text, 9, &hit), PATTERN_NO);
+    pattern_scratch_free(scratch);
+    pattern_free(p);
+}
+
+/* What the length or the first byte rules out without a search is what a search finds nowhere. */
+static void test_window_of_one(void)
+{
+    struct pattern *p = compile("(?<=x)(?:ab|[c-e])f?|\\Ag", 0);
+    struct pattern_scratch *scratch = pattern_scratch_new();
+    struct span text = span_of("gabxabxdfxgxa");
+    static const long found[] = {0, 4, 7};
+    for (size_t at = 0, n = 0; at <= text.len; at++) {
+        struct pattern_hit hit = {0};
+        bool want = n < 3 && (long)at == found[n];
+        CHECK_INT(pattern_find_within(p, scratch, text, at, at, &hit) == PATTERN_YES, want);
+        CHECK_INT(hit.start, want ? at : 0);
+        n += want;
+    }
+    pattern_scratch_free(scratch);
     pattern_free(p);
 }
 
@@ -84,9 +104,10 @@ static void *search(void *arg)
     return (void *)found;
 }
 
+/* One that none of them finds compiled. */
 static void test_threads(void)
 {
-    struct pattern *p = compile("<[a-z]+>", 0);
+    struct pattern *p = pattern_later("<[a-z]+>", 0);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, search, p);
@@ -102,6 +123,7 @@ int main(void)
 {
     test_bytes();
     test_window();
+    test_window_of_one();
     test_bounded();
     test_errors();
     test_threads();

@@ -322,9 +322,10 @@ static void test_context_lines(void)
                                           .plants = plants,
                                           .n_plants = 2};
             struct buf text = BUF_INIT;
-            context_write(&order, &text);
+            struct estimate said = context_write(&order, &text);
             CHECK(check_lines(&text) >= 2);
             long got = estimate_tokens(buf_span(&text));
+            CHECK_INT(estimate_total(&said), got);
             CHECK(got >= tokens * 95 / 100 && got <= tokens * 105 / 100 + 300);
             const char *one = strstr(buf_str(&text), "PLANT one");
             const char *two = strstr(buf_str(&text), "PLANT two");
@@ -374,6 +375,54 @@ static void test_estimate(void)
         long got = estimate_tokens(span_of(table[i].text));
         CHECK(got >= table[i].least);
         CHECK(got <= table[i].most);
+    }
+}
+
+/* A text costs the same however it is cut into two or three. */
+static void test_estimate_pieces(void)
+{
+    static const char *const texts[] = {"",
+                                        "a",
+                                        "internationally",
+                                        " ",
+                                        "ab\ncdefghijk 123,lm",
+                                        "\xE6\xB8\xAF"
+                                        "abcdefgh\xC3\xA9xyzabcdefghij"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct span whole = span_of(texts[i]);
+        for (size_t a = 0; a <= whole.len; a++)
+            for (size_t b = a; b <= whole.len; b++) {
+                struct estimate e = estimate_of((struct span){whole.data, a});
+                struct estimate middle = estimate_of((struct span){whole.data + a, b - a});
+                struct estimate last = estimate_of((struct span){whole.data + b, whole.len - b});
+                estimate_add(&e, &middle);
+                estimate_add(&e, &last);
+                CHECK_INT(estimate_total(&e), estimate_tokens(whole));
+            }
+    }
+}
+
+/* The size of the first request is that of its texts, wherever the context stands in them. */
+static void test_opening_estimate(void)
+{
+    for (size_t i = 0; scenario_shipped(i); i++) {
+        struct err err = {0};
+        struct scenario *sc = scenario_load(scenario_shipped(i), &err);
+        struct token_key key = token_key(SEED);
+        for (long context = 0; context < 3000; context += 999) {
+            struct play *p = new_play(sc, &key, 1, context, 7);
+            struct expect e;
+            size_t n;
+            const struct message *opening = play_opening(p, &n);
+            play_expect(p, 1, &e);
+            long tokens = estimate_tokens(span_of(scenario_tools_json(sc))) +
+                          estimate_tokens(span_of(scenario_history(sc)));
+            for (size_t k = 0; k < n; k++)
+                tokens += estimate_tokens(buf_span(&opening[k].content)) + 4;
+            CHECK_INT(e.prompt_tokens_estimate, tokens);
+            play_free(p);
+        }
+        scenario_free(sc);
     }
 }
 
@@ -708,6 +757,8 @@ int main(void)
     test_context_lines();
     test_vocabulary_inline();
     test_estimate();
+    test_estimate_pieces();
+    test_opening_estimate();
     test_broken();
     test_load_errors();
     test_bytes();

@@ -122,6 +122,46 @@ static void test_session_is_whole(void)
     store_close(s);
 }
 
+/* Of several that are stored together each is whole, in whatever order they come; one that can't be
+ * stored takes none of those before it along. */
+static void test_together(void)
+{
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    struct run_row row = run_row();
+    long run = store_run_begin(s, &row, &err);
+    struct round_row rounds[] = {round_row(1), round_row(2)};
+    rounds[1].request = (struct span){"asked", 5};
+    const struct finding_row finding = {
+        .round = 2, .class = "ok", .reason = "ok.done", .level = "suspect", .channel = "content"};
+    struct session_row many[40];
+    const struct session_row *rows[40];
+    for (long i = 0; i < 40; i++) {
+        many[i] = (struct session_row){.session = 1 + i * 7 % 40,
+                                       .class = "ok",
+                                       .reason = "ok.done",
+                                       .rounds = rounds,
+                                       .n_rounds = 2,
+                                       .findings = &finding,
+                                       .n_findings = 1};
+        rows[i] = &many[i];
+    }
+    CHECK_INT(store_sessions(s, run, rows, 0, &err), 0);
+    CHECK_INT(store_sessions(s, run, rows, 20, &err), 0);
+    CHECK_STR(value(s, "SELECT count(*) FROM rounds"), "40");
+    const struct session_row *bad[] = {rows[20], rows[0], rows[21]};
+    CHECK_INT(store_sessions(s, run, bad, 3, &err), -1);
+    CHECK(strstr(err.text, "UNIQUE") != NULL);
+    CHECK_STR(value(s, "SELECT count(*) FROM sessions"), "21");
+    err = (struct err){0};
+    CHECK_INT(store_sessions(s, run, rows + 21, 19, &err), 0);
+    CHECK_STR(value(s, "SELECT count(*) || ' ' || min(session) || ' ' || max(session) FROM sessions"
+                       " JOIN rounds USING (session) JOIN findings USING (session, round)"
+                       " JOIN evidence USING (session, round) WHERE data = CAST('asked' AS BLOB)"),
+              "40 1 40");
+    store_close(s);
+}
+
 /* The child is killed by itself in the middle of writing; what it had reported as stored 25 ms
  * before is there, and the file is sound. */
 static void test_killed(void)
@@ -297,6 +337,7 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     test_round_trip();
     test_session_is_whole();
+    test_together();
     test_killed();
     test_reader_beside_writer();
     test_two_writers();
