@@ -292,7 +292,8 @@ static void test_pace(void)
     const struct reply *r = &v->replies[0];
     CHECK(r->first_token_us - r->sent_us >= 30000);
     CHECK(r->n_token_events > 10);
-    CHECK(r->last_token_us - r->first_token_us >= 3000 * (r->n_token_events - 4));
+    /* from the request on: a client that is late for the first token only adds to this */
+    CHECK(r->last_token_us - r->sent_us >= 30000 + 3000 * (r->n_token_events - 4));
     visit_free(v);
     client_close(&c);
     scenario_free(sc);
