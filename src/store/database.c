@@ -126,24 +126,46 @@ static int missing_indexes(struct store *s, struct buf *sql, struct err *err)
     return 0;
 }
 
+/* What tells whose file it is, from one moment: another program may be making it right now. */
+struct owner {
+    int64_t id, version, objects;
+};
+
+static int read_owner(struct store *s, struct owner *o, struct err *err)
+{
+    static const char sql[] =
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version";
+    sqlite3_stmt *stmt = NULL;
+    int rc = -1;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW) {
+        *o = (struct owner){sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1),
+                            sqlite3_column_int64(stmt, 2)};
+        rc = 0;
+    }
+    if (rc < 0)
+        database_fail(s, "read", err);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
 int database_check_owner(struct store *s, bool write, struct err *err)
 {
-    int64_t id = database_number(s, "PRAGMA application_id", err);
-    int64_t version = database_number(s, "PRAGMA user_version", err);
-    int64_t objects = database_number(s, "SELECT count(*) FROM sqlite_master", err);
-    if (id < 0 || version < 0 || objects < 0)
+    struct owner o;
+    if (read_owner(s, &o, err) < 0)
         return -1;
-    if (objects == 0 && id == 0)
+    if (o.objects == 0 && o.id == 0)
         return write ? 0
                      : err_set(err, STATUS_USAGE, "database '%s' is empty: no run was stored in it",
                                s->path);
-    if (id != APPLICATION_ID)
+    if (o.id != APPLICATION_ID)
         return err_set(err, STATUS_USAGE, "database '%s' belongs to another program", s->path);
-    if (version > FORMAT_VERSION)
+    if (o.version > FORMAT_VERSION)
         return err_set(err, STATUS_USAGE,
                        "database '%s' was written by a newer toolstorm (format %d, this program "
                        "knows up to %d)",
-                       s->path, (int)version, FORMAT_VERSION);
+                       s->path, (int)o.version, FORMAT_VERSION);
     return 0;
 }
 

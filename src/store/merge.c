@@ -50,9 +50,6 @@ static int copy_table(struct store *to, struct store *from, const struct table *
     sqlite3_stmt *write = NULL, *read = prepare_read(from, t, add);
     int rc = read ? 0 : database_fail(from, "read", err);
     table_insert_sql(t, &sql);
-    for (size_t i = 0; i < t->n_columns; i++)
-        buf_adds(&sql, i ? ", ?" : " VALUES (?");
-    buf_addc(&sql, ')');
     if (rc == 0 && sqlite3_prepare_v2(to->db, buf_str(&sql), -1, &write, NULL) != SQLITE_OK)
         rc = database_fail(to, "write", err);
     int step = SQLITE_DONE;

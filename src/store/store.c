@@ -275,8 +275,7 @@ static sqlite3_stmt *prepare_insert(struct store *s, enum table_id id)
     struct buf sql = BUF_INIT;
     char *name = mem_printf("incoming_%s", t->name);
     s->incoming[id].table = t;
-    table_insert_sql(t, &sql);
-    buf_addf(&sql, " SELECT * FROM %s", name);
+    table_insert_from_sql(t, name, &sql);
     if (rowsource_register(s->db, name, &s->incoming[id]) == SQLITE_OK)
         sqlite3_prepare_v3(s->db, buf_str(&sql), -1, SQLITE_PREPARE_PERSISTENT, &s->insert[id],
                            NULL);

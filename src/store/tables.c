@@ -294,12 +294,27 @@ void table_add_column_sql(const struct table *t, const struct column *c, struct 
     buf_addf(out, "ALTER TABLE %s ADD COLUMN %s %s;", t->name, c->name, sql_type(c->kind));
 }
 
-void table_insert_sql(const struct table *t, struct buf *out)
+static void insert_into(const struct table *t, struct buf *out)
 {
     buf_addf(out, "INSERT%s INTO %s (", t->replaces ? " OR REPLACE" : "", t->name);
     for (size_t i = 0; i < t->n_columns; i++)
         buf_addf(out, "%s%s", i ? ", " : "", t->columns[i].name);
     buf_addc(out, ')');
+}
+
+void table_insert_sql(const struct table *t, struct buf *out)
+{
+    insert_into(t, out);
+    buf_adds(out, " VALUES (");
+    for (size_t i = 0; i < t->n_columns; i++)
+        buf_adds(out, i ? ", ?" : "?");
+    buf_addc(out, ')');
+}
+
+void table_insert_from_sql(const struct table *t, const char *source, struct buf *out)
+{
+    insert_into(t, out);
+    buf_addf(out, " SELECT * FROM %s", source);
 }
 
 void table_update_end_sql(const struct table *t, struct buf *out)

@@ -83,8 +83,10 @@ const struct table *table_get(enum table_id id);
 
 void table_create_sql(const struct table *t, struct buf *out);
 void table_add_column_sql(const struct table *t, const struct column *c, struct buf *out);
-/* "INSERT INTO rounds (run, ...)", to be followed by where the rows come from. */
 void table_insert_sql(const struct table *t, struct buf *out);
+
+/* The same with the rows of a table that has the same columns. */
+void table_insert_from_sql(const struct table *t, const char *source, struct buf *out);
 
 /* Sets the FROM_END columns of the row whose first column is the last parameter. */
 void table_update_end_sql(const struct table *t, struct buf *out);
