@@ -266,23 +266,31 @@ static struct span report_name(const struct embedded *e)
     return name;
 }
 
-/* The first sentence of a report's opening comment. */
-static struct span report_about(const struct embedded *e)
+/* Adds the first sentence of a report's opening comment. */
+static void add_about(struct buf *out, const struct embedded *e)
 {
-    if (strncmp(e->data, "-- ", 3) != 0)
-        return span_of("");
-    const char *text = e->data + 3;
-    return (struct span){text, strcspn(text, "\n")};
+    for (const char *line = e->data; strncmp(line, "-- ", 3) == 0 && line[3] != '@';) {
+        struct span text = {line + 3, strcspn(line + 3, "\n")};
+        long end = span_find(text, span_of(". "), 0);
+        bool last = end >= 0 || (text.len && text.data[text.len - 1] == '.');
+        buf_adds(out, out->len ? " " : "");
+        buf_add(out, text.data, end >= 0 ? (size_t)end + 1 : text.len);
+        if (last)
+            return;
+        line = text.data + text.len;
+        line += *line == '\n';
+    }
 }
 
 void report_names(const struct report_style *style, struct buf *out)
 {
     for (const struct embedded *e = NULL; (e = next_report(e));) {
-        struct span name = report_name(e), about = report_about(e);
-        char *text = mem_copy(about.data, about.len);
+        struct span name = report_name(e);
+        struct buf about = BUF_INIT;
+        add_about(&about, e);
         buf_addf(out, "  %-10.*s ", (int)name.len, name.data);
-        text_wrap(out, text, 13, style->columns > 0 ? (size_t)style->columns : 80);
-        free(text);
+        text_wrap(out, buf_str(&about), 13, style->columns > 0 ? (size_t)style->columns : 80);
+        buf_release(&about);
     }
 }
 

@@ -57,6 +57,49 @@ static void test_query(void)
     store_close(s);
 }
 
+static int drop_piece(void *arg, const struct buf *out, struct err *err)
+{
+    (void)err;
+    *(size_t *)arg += out->len;
+    return 0;
+}
+
+/* A table is held in memory, and so has limits, by rows and by size; CSV and JSON pass through. Of
+ * a long text a table keeps what it can show. */
+static void test_limits(void)
+{
+    static const char rows[] =
+        "WITH RECURSIVE n (v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < %d) "
+        "SELECT %s AS t, v FROM n";
+    char sql[200];
+    struct err err = {0};
+    struct store *s = store_open(":memory:", STORE_WRITE, &err);
+    snprintf(sql, sizeof sql, rows, 200001, "1");
+    CHECK_STR(asked(s, &(struct report_query){.sql = sql}),
+              "more than 200000 rows: only CSV and JSON have no limit");
+    snprintf(sql, sizeof sql, rows, 60000, "hex(zeroblob(600))");
+    CHECK(strstr(asked(s, &(struct report_query){.sql = sql}),
+                 " rows take more than 64 MB: only CSV and JSON have no limit") != NULL);
+    struct buf out = BUF_INIT;
+    size_t passed = 0;
+    const struct report_query csv = {
+        .sql = sql, .form = QUERY_CSV, .flush = drop_piece, .arg = &passed};
+    CHECK_INT(report_query(s, &csv, &plain, &out, &err), 0);
+    /* "t,v", and 1,200 digits, a comma, a number and a line feed a row. */
+    CHECK_INT(passed + out.len, 4 + 60000 * 1202 + 9 + 90 * 2 + 900 * 3 + 9000 * 4 + 50001 * 5);
+    CHECK(out.size < (4 << 20));
+    buf_release(&out);
+    snprintf(sql, sizeof sql, rows, 1, "replace(hex(zeroblob(5000000)), '0', 'é')");
+    CHECK_STR(asked(s, &(struct report_query){.sql = sql}),
+              "t                                                             v\n"
+              "ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé…  1\n");
+    report_names(&plain, &out);
+    CHECK(strstr(buf_str(&out), "\n  report     What the runs") != NULL);
+    CHECK(strstr(buf_str(&out), "css") == NULL && strstr(buf_str(&out), "  report     \n") == NULL);
+    buf_release(&out);
+    store_close(s);
+}
+
 /* The user's statement may only read: everything else is bad input, with one clear line. */
 static void test_only_reading(void)
 {
@@ -150,5 +193,6 @@ int main(void)
 {
     test_query();
     test_only_reading();
+    test_limits();
     return check_end();
 }
