@@ -209,8 +209,8 @@ def measure(tool, what, command, path, repeats):
 
 
 def table(rows):
-    """Head and body: a row a command, a column a shape with the wall time in seconds, at last the most
-    memory of all. `rows` are what measure() gives, each with its shape."""
+    """Head and body: a row a command, a column a shape with wall and CPU time in seconds, at last the
+    most memory of all. `rows` are what measure() gives, each with its shape."""
     shapes = list(dict.fromkeys(r["shape"] for r in rows))
     body = []
     for what in dict.fromkeys(r["what"] for r in rows):
@@ -219,7 +219,7 @@ def table(rows):
             slowest = max((r for r in rows if r["what"] == what and r["shape"] == shape),
                           key=lambda r: r["wall_s"], default=None)
             name = f" ({slowest['command'].split()[1]})" if what == SHIPPED and slowest else ""
-            cells.append(f"{slowest['wall_s']:.2f}{name}" if slowest else "-")
+            cells.append(f"{slowest['wall_s']:.2f} / {slowest['cpu_s']:.2f}{name}" if slowest else "-")
         body.append([what] + cells + [f"{max(r['memory_mb'] for r in rows if r['what'] == what):.0f}"])
     return ["command"] + [ABOUT[s] for s in shapes] + ["memory, MB"], body
 

@@ -110,7 +110,7 @@ def once_text(r):
                 f"time, the worst reply of 1 MB, nothing but `{judge['worst']}`, {number(judge['worst_ms'])} ms."]
     if million:
         out += ["", "### a million sessions", ""]
-        out += ["Wall time in seconds, and the most memory."]
+        out += ["Wall and CPU time in seconds, and the most memory."]
         # Rows of older measurements name no shape.
         out += [""] + table(*million_table([{"shape": "runs", "what": f"`{m['command']}`"} | m
                                             for m in million]))
