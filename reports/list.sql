@@ -26,10 +26,11 @@ WITH chosen AS (
     GROUP BY run
 )
 SELECT run, started, status,
-       why_unfinished(status, c.sessions - coalesce(warmups, 0) - coalesce(stored, 0)) AS unfinished,
+       why_unfinished(status, sessions - coalesce(warmups, 0) - coalesce(stored, 0)) AS unfinished,
        label, scenario, model, base_url, simulated AS "simulated?",
        concurrency, sessions - coalesce(warmups, 0) AS sessions, coalesce(stored, 0) AS stored,
-       coalesce(corrupted, 0) AS corrupted, coalesce(judged, 0) AS judged, coalesce(errors, 0) AS errors,
+       coalesce(corrupted, 0) AS corrupted, coalesce(judged, 0) AS judged,
+       coalesce(errors, 0) AS errors,
        corrupted * 1.0 / judged AS rate,
        rate_low(corrupted, judged) AS low, rate_bound(corrupted, judged) AS bound,
        CASE WHEN judged > 0 THEN rate_text(corrupted, judged) ELSE 'none judged' END AS text,

@@ -19,8 +19,9 @@ DROP TABLE IF EXISTS temp.report_profile
 DROP TABLE IF EXISTS temp.report_order
 
 -- @do config_table: which run belongs to which configuration, in the order in which both are read
-CREATE TEMP TABLE report_config (config INTEGER, run INTEGER UNIQUE, label TEXT, tags TEXT, name TEXT,
-                                 PRIMARY KEY (config, run)) WITHOUT ROWID
+CREATE TEMP TABLE report_config (
+    config INTEGER, run INTEGER UNIQUE, label TEXT, tags TEXT, name TEXT,
+    PRIMARY KEY (config, run)) WITHOUT ROWID
 
 -- @do config: the same
 INSERT INTO temp.report_config
@@ -45,8 +46,8 @@ SELECT config, run, label, coalesce(tags, '') AS tags,
             ELSE label END AS name
 FROM numbered JOIN shared USING (label)
 
--- @do tally: one pass over the sessions, in the order of their index: how many of a run ended alike,
--- and the first of them. Every count of sessions below is a sum of these.
+-- @do tally: one pass over the sessions, in the order of their index: how many of a run ended
+-- alike, and the first of them. Every count of sessions below is a sum of these.
 CREATE TEMP TABLE report_tally AS
 SELECT c.config, c.run, s.class, s.reason, s.warmup, s.ramp, s.first_bad_round, s.rounds_played,
        count(*) AS n, min(s.session) AS first
@@ -57,8 +58,9 @@ GROUP BY c.config, c.run, s.class, s.reason, s.warmup, s.ramp, s.first_bad_round
 -- `unfinished` says why it did not finish
 CREATE TEMP TABLE report_count (
     config INTEGER, run INTEGER UNIQUE, unfinished TEXT, stored INTEGER, warmups INTEGER,
-    finished INTEGER, corrupted INTEGER, judged INTEGER, leak INTEGER, no_tool INTEGER, error INTEGER, ok INTEGER,
-    steady_corrupted INTEGER, steady_judged INTEGER, PRIMARY KEY (config, run)) WITHOUT ROWID
+    finished INTEGER, corrupted INTEGER, judged INTEGER, leak INTEGER, no_tool INTEGER,
+    error INTEGER, ok INTEGER, steady_corrupted INTEGER, steady_judged INTEGER,
+    PRIMARY KEY (config, run)) WITHOUT ROWID
 
 -- @do count: the same
 INSERT INTO temp.report_count
@@ -153,8 +155,8 @@ WITH c AS (
     LEFT JOIN (SELECT run, value FROM run_tags WHERE key = 'boot') AS b USING (run)
     GROUP BY config
 )
-SELECT config, name, label, tags, runs, unfinished, run_list AS "run_list{}", starts, scenario, model, base_url,
-       simulated AS "simulated?", concurrency_max AS concurrency, peak_in_flight,
+SELECT config, name, label, tags, runs, unfinished, run_list AS "run_list{}", starts, scenario,
+       model, base_url, simulated AS "simulated?", concurrency_max AS concurrency, peak_in_flight,
        coalesce(finished, 0) AS finished, coalesce(corrupted, 0) AS corrupted,
        coalesce(judged, 0) AS judged, coalesce(leak, 0) AS leak, coalesce(no_tool, 0) AS no_tool,
        coalesce(error, 0) AS error, coalesce(ok, 0) AS ok,
@@ -174,8 +176,8 @@ WHERE judged > 0 ORDER BY corrupted * 1.0 / judged DESC, config LIMIT 1
 
 -- @many runs: one row a run, in order. It took as long as its last session, if its own end is not
 -- known.
-SELECT c.config, c.name, run, started, status, u.unfinished, r.label, scenario, model, base_url, sessions,
-       concurrency, peak_in_flight, rounds, context_tokens, max_tokens, temperature, seed,
+SELECT c.config, c.name, run, started, status, u.unfinished, r.label, scenario, model, base_url,
+       sessions, concurrency, peak_in_flight, rounds, context_tokens, max_tokens, temperature, seed,
        stream AS "stream?", tool_choice, on_damage, threads, version, judge_version,
        simulated AS "simulated?", wall_us,
        coalesce(wall_us, (SELECT max(end_us) FROM sessions AS s WHERE s.run = c.run)) AS took_us,
@@ -308,7 +310,8 @@ WITH chosen AS (
 )
 SELECT config, (SELECT name FROM temp.report_config AS c WHERE c.run = s.run) AS name, run, slice,
        slice * width_us AS from_us, (slice + 1) * width_us AS to_us, requests,
-       sum(requests - replies) OVER (PARTITION BY run ORDER BY slice) AS in_flight, corrupted, errors
+       sum(requests - replies) OVER (PARTITION BY run ORDER BY slice) AS in_flight,
+       corrupted, errors
 FROM slice AS s ORDER BY run, slice
 
 -- @many latency: quantiles in microseconds by configuration; none where too few rounds carry them
