@@ -29,7 +29,7 @@
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
 /* Starting exchanges takes turns with those in flight. */
-#define START_BUDGET_US 300
+#define START_BUDGET_US 200
 #define GOOD_TURN_US    2000
 
 struct exchange {

@@ -33,9 +33,13 @@ static void set_tls(CURL *easy, const struct endpoint *ep)
         curl_easy_setopt(easy, CURLOPT_SSLCERT, ep->cert);
     if (ep->cert_key)
         curl_easy_setopt(easy, CURLOPT_SSLKEY, ep->cert_key);
-    if (ep->insecure) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    if (!ep->insecure)
+        return;
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    if (!ep->cacert) { /* or each connection would read the system's certificates, for nothing */
+        curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
 }
 
