@@ -7,7 +7,7 @@ faults=(--fault 'leak.markup=0.1@inflight>4' --fault 'leak.value=0.1')
 
 rc=0
 "$TOOLSTORM" run --quiet --db "$db" --sessions 80 --concurrency 20 --rounds 3 --context 200 --keep all \
-    --sim-ttft 20ms --sim-itl 0 "${faults[@]}" >"$work/out" 2>"$work/err" </dev/null || rc=$?
+    --sim-ttft 80ms --sim-itl 0 "${faults[@]}" >"$work/out" 2>"$work/err" </dev/null || rc=$?
 [ "$rc" -eq 1 ] || { cat "$work/err" >&2; fail "status $rc"; }
 first() { sql "$db" "SELECT min(session) FROM sessions WHERE reason LIKE '$1'"; }
 
@@ -86,7 +86,7 @@ JSON
 rm -f "$db"*
 rc=0
 "$TOOLSTORM" run --quiet --history "$work/captured.jsonl" --db "$db" --sessions 40 --concurrency 20 --context 200 \
-    --keep all --sim-ttft 20ms --sim-itl 0 --fault 'leak.markup=0.2@inflight>4' >"$work/out" 2>"$work/err" </dev/null || rc=$?
+    --keep all --sim-ttft 80ms --sim-itl 0 --fault 'leak.markup=0.2@inflight>4' >"$work/out" 2>"$work/err" </dev/null || rc=$?
 [ "$rc" -eq 1 ] || { cat "$work/err" >&2; fail "--history: status $rc"; }
 status 0 "$TOOLSTORM" show 1 "$(first ok.%)" --db "$db" --raw --round 1
 grep -qF '"messages":[{"role":"system",  "content":"You are an agent {{x}}."},' "$work/out" || fail "the captured bytes"
