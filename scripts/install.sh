@@ -12,7 +12,7 @@ TXT
 }
 
 build=(ca-certificates cmake gcc git libc6-dev libcjson-dev libcurl4-openssl-dev libevent-dev
-       libpcre2-dev libsqlite3-dev ninja-build pkg-config zlib1g-dev)
+       libpcre2-dev libsqlite3-dev libssl-dev ninja-build pkg-config zlib1g-dev)
 test=(chromium clang clang-format curl fish jq libclang-rt-14-dev mandoc nginx-light openssl procps
       python3 shellcheck sqlite3 zsh)
 

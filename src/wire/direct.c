@@ -1,13 +1,17 @@
-/* direct.c - peeks at what a socket holds and takes the whole chunks at its start. Peeking first is
- * what leaves the end of an answer to libcurl, so that it can use the connection again. */
+/* direct.c - peeks at what a socket or a TLS record holds and takes the whole chunks at its start.
+ * Peeking first is what leaves the end of an answer to libcurl, so that it can use the connection
+ * again. */
 #include "direct.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "endpoint.h"
 #include "http_multi.h"
 #include "loop.h"
+#include "tls.h"
 
 #define PEEK_BYTES 4096 /* a token's event is about 250 */
 
@@ -35,27 +39,81 @@ static int on_debug(CURL *easy, curl_infotype type, char *data, size_t size, voi
     return 0;
 }
 
-/* Takes whole chunks; false if there is something left for libcurl. */
-static bool read_chunks(struct direct *d, int fd)
+/* How many bytes the whole chunks at the start of `text` take. */
+static size_t whole_chunks(struct span text)
 {
-    char bytes[PEEK_BYTES];
-    ssize_t n = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
-    if (n <= 0 || n == sizeof bytes)
-        return false;
-    struct span payload, left = {bytes, (size_t)n};
+    struct span payload;
     size_t whole = 0;
-    for (size_t size; (size = chunks_whole(left, &payload)); whole += size)
-        left = (struct span){left.data + size, left.len - size};
-    if (!whole || recv(fd, bytes, whole, MSG_DONTWAIT) != (ssize_t)whole)
-        return false;
-    for (size_t at = 0; at < whole;) {
-        at += chunks_whole((struct span){bytes + at, whole - at}, &payload);
+    for (size_t size; (size = chunks_whole(text, &payload)); whole += size)
+        text = (struct span){text.data + size, text.len - size};
+    return whole;
+}
+
+/* What was read at once. */
+struct reading {
+    char text[PEEK_BYTES];
+    size_t len; /* of the whole chunks in it */
+    bool rest;  /* something is left for libcurl */
+    bool broken;
+};
+
+/* What the socket holds, unless it is more than `cap`, which libcurl reads better: it stays there.
+ */
+static size_t peek(int fd, char *bytes, size_t cap)
+{
+    ssize_t n = recv(fd, bytes, cap, MSG_PEEK | MSG_DONTWAIT);
+    return n > 0 && n < (ssize_t)cap ? (size_t)n : 0;
+}
+
+static void read_plain(int fd, struct reading *in)
+{
+    size_t n = peek(fd, in->text, sizeof in->text);
+    size_t whole = whole_chunks((struct span){in->text, n});
+    in->rest = whole < n || !n;
+    if (whole && recv(fd, in->text, whole, MSG_DONTWAIT) == (ssize_t)whole)
+        in->len = whole;
+}
+
+/* A record is taken as far as it holds whole chunks; what then stays in the session is libcurl's.
+ */
+static void read_records(struct tls *t, struct reading *in)
+{
+    while (!in->rest && !in->broken) {
+        char *text = in->text + in->len;
+        long n = tls_peek(t, text, sizeof in->text - in->len);
+        if (n == TLS_NONE)
+            return;
+        size_t whole = n > 0 ? whole_chunks((struct span){text, (size_t)n}) : 0;
+        in->broken = n == TLS_BROKEN || (whole && !tls_take(t, text, whole));
+        in->rest = n == TLS_OVER || (n > 0 && whole < (size_t)n);
+        in->len += in->broken ? 0 : whole;
+    }
+}
+
+static void read_tls(struct direct *d, int fd, struct reading *in)
+{
+    char raw[PEEK_BYTES];
+    size_t n = peek(fd, raw, sizeof raw);
+    in->rest = !n || !tls_begin(d->tls, d->session, fd, (struct span){raw, n});
+    if (in->rest)
+        return;
+    read_records(d->tls, in);
+    size_t used = tls_end(d->tls);
+    in->broken |= used && recv(fd, raw, used, MSG_DONTWAIT) != (ssize_t)used;
+}
+
+/* Hands on what was read. False if the exchange is over, and `d` perhaps gone. */
+static bool take_chunks(struct direct *d, const struct reading *in)
+{
+    struct span payload;
+    for (size_t at = 0; at < in->len;) {
+        at += chunks_whole((struct span){in->text + at, in->len - at}, &payload);
         d->chunks.payload += payload.len;
         d->delivered += payload.len;
         if (!d->take(d->arg, payload))
-            return true;
+            return false;
     }
-    return left.len == 0;
+    return !in->broken || d->take(d->arg, (struct span){0});
 }
 
 /* A loop_ready. */
@@ -63,15 +121,48 @@ static void direct_ready(void *arg, int fd, unsigned what)
 {
     struct direct *d = arg;
     struct http_multi *m = d->multi;
+    struct reading in;
+    in.len = 0;
+    in.rest = in.broken = false;
     bool may = d->following && what == LOOP_READ && d->last_read < PEEK_BYTES &&
                chunks_between(&d->chunks) && d->chunks.payload == d->delivered;
-    if (!may || !read_chunks(d, fd))
+    if (may && d->session)
+        read_tls(d, fd, &in);
+    else if (may)
+        read_plain(fd, &in);
+    bool goes_on = take_chunks(d, &in);
+    if (!may || (goes_on && in.rest))
         http_multi_ready(m, fd, what);
 }
 
-void direct_init(struct direct *d, CURL *easy, direct_take *take, void *arg)
+/* Whether a proxy stands between, which may speak TLS itself, around the server's. */
+static bool proxied(const struct endpoint *ep)
 {
-    *d = (struct direct){.easy = easy, .take = take, .arg = arg, .fd = -1};
+    static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    if (ep->proxy)
+        return ep->proxy[0];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && value[0])
+            return true;
+    }
+    return false;
+}
+
+bool direct_open(const struct endpoint *ep, struct tls **t)
+{
+    bool https = strncasecmp(ep->url, "https:", 6) == 0;
+    *t = NULL;
+    if (ep->through_libcurl || ep->http2)
+        return false;
+    if (https && !proxied(ep))
+        *t = tls_new();
+    return *t || !https;
+}
+
+void direct_init(struct direct *d, CURL *easy, struct tls *t, direct_take *take, void *arg)
+{
+    *d = (struct direct){.easy = easy, .tls = t, .take = take, .arg = arg, .fd = -1};
     curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, d);
 }
@@ -102,7 +193,7 @@ static struct span value_of(struct span line, const char *name)
     return value;
 }
 
-void direct_header(struct direct *d, struct span line, bool plain)
+void direct_header(struct direct *d, struct span line, bool may)
 {
     if (span_starts(line, "HTTP/"))
         d->chunked = d->other_coding = false;
@@ -112,7 +203,10 @@ void direct_header(struct direct *d, struct span line, bool plain)
     else if (transfer.data || value_of(line, "Content-Encoding:").data)
         d->other_coding = true;
     bool end = line.len <= 2;
-    if (!end || !plain || !d->chunked || d->other_coding || d->fd < 0)
+    if (!end || !may || !d->chunked || d->other_coding || d->fd < 0)
+        return;
+    d->session = tls_session_of(d->tls, d->easy);
+    if (d->tls && !d->session)
         return;
     d->chunks = (struct chunks){0};
     d->delivered = 0;

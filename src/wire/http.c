@@ -23,6 +23,7 @@
 #include "redact.h"
 #include "reply.h"
 #include "secrets.h"
+#include "tls.h"
 
 #define MAX_MULTIS     64
 #define PER_MULTI      32
@@ -62,6 +63,7 @@ struct http {
     struct http_multi multis[MAX_MULTIS];
     int n_multis, n_in_flight;
     CURLSH *share;
+    struct tls *tls; /* NULL: none is spoken, or libcurl reads it alone */
     CURLU *url;
     struct curl_slist *headers;
     struct redactor redactor;
@@ -165,9 +167,9 @@ static bool on_chunk(void *arg, struct span payload)
 {
     struct exchange *x = arg;
     x->http->n_direct++;
-    if (take(x, payload))
+    if (payload.data && take(x, payload))
         return true;
-    finish(x, CURLE_WRITE_ERROR);
+    finish(x, CURLE_RECV_ERROR);
     return false;
 }
 
@@ -233,7 +235,7 @@ static struct exchange *new_exchange(struct http *h)
     x->easy = http_easy_new(h->ep);
     http_easy_set_post(x->easy, h->ep, h->url);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
-    direct_init(&x->direct, x->easy, on_chunk, x);
+    direct_init(&x->direct, x->easy, h->tls, on_chunk, x);
     curl_easy_setopt(x->easy, CURLOPT_SHARE, h->share);
     curl_easy_setopt(x->easy, CURLOPT_ERRORBUFFER, x->why);
     curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
@@ -398,8 +400,7 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
 {
     struct http *h = mem_zero(1, sizeof *h);
     h->ep = ep;
-    /* TLS and HTTP/2 have framing of their own below that of chunks */
-    h->direct = !ep->through_libcurl && !ep->http2 && strncmp(ep->url, "http:", 5) == 0;
+    h->direct = direct_open(ep, &h->tls);
     long wanted = max_in_flight / PER_MULTI + 1;
     h->n_multis = wanted > MAX_MULTIS ? MAX_MULTIS : wanted < 1 ? 1 : (int)wanted;
     h->loop = loop_new(http_multi_ready, err);
@@ -441,6 +442,7 @@ void http_free(struct http *h)
     curl_url_cleanup(h->url);
     curl_slist_free_all(h->headers);
     secrets_release(&h->redactor);
+    tls_free(h->tls);
     loop_free(h->loop);
     free(h);
 }

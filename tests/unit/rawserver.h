@@ -141,6 +141,7 @@ static bool raw_answer(struct raw_connection *c, int nth)
     case RAW_FIN: return false;
     case RAW_RST: {
         struct linger now = {.l_onoff = 1, .l_linger = 0};
+        poll(NULL, 0, 100); /* a reset takes along what was not read */
         setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         return false;
     }

@@ -128,7 +128,7 @@ static void open_reader(struct reader *r, size_t most)
     *r = (struct reader){.most = most};
     r->multi = (struct http_multi){.curl = curl_multi_init(), .loop = loop_new(on_default, &err)};
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, r->ends), 0);
-    direct_init(&r->direct, curl_easy_init(), on_take, r);
+    direct_init(&r->direct, curl_easy_init(), NULL, on_take, r);
     direct_start(&r->direct, &r->multi);
     CHECK(loop_watch(r->multi.loop, r->ends[0], LOOP_READ, NULL));
     direct_socket(&r->direct, r->ends[0]);
