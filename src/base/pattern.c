@@ -23,8 +23,8 @@
 
 enum stage { AS_TEXT, COMPILED, READY /* with JIT */ };
 
-/* A text of so many bytes is sooner looked through for one byte than searched. */
-#define NEAR 1024
+/* A text of fewer bytes is sooner looked through for one byte than searched. */
+#define SHORT 1024
 
 struct pattern {
     atomic_int stage;
@@ -32,10 +32,10 @@ struct pattern {
     char *regex;
     unsigned flags;
     pcre2_code *code;
-    size_t min_bytes;           /* no match is shorter */
-    const uint8_t *first_bytes; /* a bit for each byte that a match may start with; NULL = any */
-    int first, needed;          /* the byte that every match starts with, in either case, and one
-                                 * that no match is without; -1 = none is known */
+    size_t min_bytes;        /* no match is shorter */
+    uint8_t first_bytes[32]; /* a bit for each byte that a match may start with, if `picky` */
+    bool picky;
+    int needed; /* a byte that no match is without; -1 = none is known */
 };
 
 struct pattern_scratch {
@@ -125,40 +125,59 @@ static void translate(const char *regex, struct buf *out)
 }
 
 /* Takes over what PCRE2 knows of all matches. A needed letter may be meant in both cases. */
-static void learn(struct pattern *p)
+static void learn(struct pattern *p, const pcre2_code *code)
 {
     uint32_t min = 0, has_first = 0, first = 0, has_needed = 0, needed = 0;
-    pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &min);
-    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTBITMAP, &p->first_bytes);
-    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODETYPE, &has_first);
-    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODEUNIT, &first);
-    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODETYPE, &has_needed);
-    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODEUNIT, &needed);
+    const uint8_t *bytes = NULL;
+    pcre2_pattern_info(code, PCRE2_INFO_MINLENGTH, &min);
+    pcre2_pattern_info(code, PCRE2_INFO_FIRSTBITMAP, &bytes);
+    pcre2_pattern_info(code, PCRE2_INFO_FIRSTCODETYPE, &has_first);
+    pcre2_pattern_info(code, PCRE2_INFO_FIRSTCODEUNIT, &first);
+    pcre2_pattern_info(code, PCRE2_INFO_LASTCODETYPE, &has_needed);
+    pcre2_pattern_info(code, PCRE2_INFO_LASTCODEUNIT, &needed);
     p->min_bytes = min;
-    p->first = has_first == 1 && first < 0x80 ? (int)first : -1;
     p->needed = has_needed && needed < 0x80 && !isalpha((int)needed) ? (int)needed : -1;
+    p->picky = bytes || (has_first == 1 && first < 0x80);
+    if (bytes)
+        memcpy(p->first_bytes, bytes, sizeof p->first_bytes);
+    else if (p->picky) {
+        int both[] = {toupper((int)first), tolower((int)first)};
+        for (size_t i = 0; i < 2; i++)
+            p->first_bytes[both[i] / 8] |= (uint8_t)(1 << both[i] % 8);
+    }
 }
 
+static pcre2_code *compile_text(const struct buf *text, uint32_t options, int *code, size_t *at)
+{
+    return pcre2_compile((PCRE2_SPTR)buf_str(text), PCRE2_ZERO_TERMINATED, options, code, at, NULL);
+}
+
+/* What PCRE2 knows of all matches it knows only of expressions that it may use it for. */
 static int compile(struct pattern *p, struct err *err)
 {
     int code = 0;
-    PCRE2_SIZE at = 0;
+    size_t at = 0;
     struct buf text = BUF_INIT;
     if (p->flags & PATTERN_UTF)
         translate(p->regex, &text);
     else
         buf_adds(&text, p->regex);
-    p->code = pcre2_compile((PCRE2_SPTR)buf_str(&text), PCRE2_ZERO_TERMINATED,
-                            compile_options(p->flags), &code, &at, NULL);
-    buf_release(&text);
-    if (!p->code) {
-        PCRE2_UCHAR why[120];
-        pcre2_get_error_message(code, why, sizeof why);
-        return err_set(err, STATUS_USAGE, "bad regular expression '%s' at offset %zu: %s", p->regex,
-                       (size_t)at, (const char *)why);
+    uint32_t options = compile_options(p->flags);
+    p->code = compile_text(&text, options, &code, &at);
+    if (p->code) {
+        learn(p, p->code);
+        if (p->flags & PATTERN_NEAR) {
+            pcre2_code_free(p->code);
+            p->code = compile_text(&text, options | PCRE2_NO_START_OPTIMIZE, &code, &at);
+        }
     }
-    learn(p);
-    return 0;
+    buf_release(&text);
+    if (p->code)
+        return 0;
+    PCRE2_UCHAR why[120];
+    pcre2_get_error_message(code, why, sizeof why);
+    return err_set(err, STATUS_USAGE, "bad regular expression '%s' at offset %zu: %s", p->regex, at,
+                   (const char *)why);
 }
 
 /* Makes sure that the pattern has come as far as `stage`. */
@@ -238,19 +257,24 @@ enum pattern_result pattern_find(struct pattern *p, struct span text, size_t fro
 }
 
 /* What can be said without a search. */
-static bool cannot_match(const struct pattern *p, struct span text, size_t from, size_t last)
+static bool cannot_match(const struct pattern *p, struct span text, size_t from)
 {
     size_t left = text.len - from;
     if (left < p->min_bytes)
         return true;
-    if (p->needed >= 0 && left && left < NEAR && !memchr(text.data + from, p->needed, left))
-        return true;
-    if (from != last || from == text.len)
-        return false;
-    unsigned here = (unsigned char)text.data[from];
-    if (p->first_bytes && !(p->first_bytes[here / 8] >> here % 8 & 1))
-        return true;
-    return p->first >= 0 && tolower((int)here) != tolower(p->first);
+    return p->needed >= 0 && left && left < SHORT && !memchr(text.data + from, p->needed, left);
+}
+
+/* The first place from `from` on, at most `last`, at which a match may start; `last` + 1 if there
+ * is none. */
+static size_t first_place(const struct pattern *p, struct span text, size_t from, size_t last)
+{
+    for (; p->picky && from <= last && from < text.len; from++) {
+        unsigned here = (unsigned char)text.data[from];
+        if (p->first_bytes[here / 8] >> here % 8 & 1)
+            break;
+    }
+    return from;
 }
 
 enum pattern_result pattern_find_within(struct pattern *p, struct pattern_scratch *scratch,
@@ -259,11 +283,17 @@ enum pattern_result pattern_find_within(struct pattern *p, struct pattern_scratc
 {
     if (from > text.len)
         return PATTERN_NO;
+    if (last > text.len)
+        last = text.len;
     rise(p, COMPILED);
-    if (cannot_match(p, text, from, last))
+    if (cannot_match(p, text, from))
+        return PATTERN_NO;
+    if (p->flags & PATTERN_NEAR)
+        from = first_place(p, text, from, last);
+    if (from > last)
         return PATTERN_NO;
     rise(p, READY);
-    pcre2_set_offset_limit(scratch->context, last < text.len ? last : text.len);
+    pcre2_set_offset_limit(scratch->context, last);
     int n = pcre2_match(p->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.len, from, 0,
                         scratch->data, scratch->context);
     if (n >= 0) {

@@ -13,8 +13,10 @@ struct pattern; /* compiled once, JIT where there is one; threads may share it *
 enum pattern_flags {
     PATTERN_BYTES = 0, /* bytes, case matters, ^ and $ at line ends */
     PATTERN_NOCASE = 1,
-    PATTERN_UTF = 2,       /* code points; invalid UTF-8 never matches (JSON Schema's "pattern") */
-    PATTERN_WHOLE_TEXT = 4 /* ^ and $ only at the ends of the text */
+    PATTERN_UTF = 2,        /* code points; invalid UTF-8 never matches (JSON Schema's "pattern") */
+    PATTERN_WHOLE_TEXT = 4, /* ^ and $ only at the ends of the text */
+    PATTERN_NEAR = 8        /* for many searches within a few places each: PCRE2 would look through
+                             * the rest of a text before each of them */
 };
 
 /* Compiles; NULL with an error of status 2 that names the offset. The just-in-time compiler waits

@@ -68,11 +68,15 @@ static void try_rule(struct search *s, size_t i, size_t back, size_t at)
     if (from < state->next)
         from = state->next;
     struct pattern_hit h;
-    if (pattern_find_within(s->x->set->patterns[i], s->x->scratch, s->w->fold.text, from, at, &h) !=
-        PATTERN_YES)
-        return;
-    state->next = h.end > h.start ? h.end : h.start + 1;
-    add_hit(s, rule, &h);
+    switch (
+        pattern_find_within(s->x->set->patterns[i], s->x->scratch, s->w->fold.text, from, at, &h)) {
+    case PATTERN_NO: state->next = at + 1; break; /* no match starts up to here */
+    case PATTERN_YES:
+        state->next = h.end > h.start ? h.end : h.start + 1;
+        add_hit(s, rule, &h);
+        break;
+    case PATTERN_GAVE_UP: break;
+    }
 }
 
 static void found_needle(void *arg, int tag, size_t start, size_t end)

@@ -300,8 +300,8 @@ static struct pattern *new_pattern(const struct rule *rule, const char *names, c
     struct buf regex = BUF_INIT;
     expand(rule->regex, names, bars, &regex);
     bool safe = rule->proven && (!rule->per_tools || strlen(names) <= NAMES_SAFE);
-    struct pattern *p = safe ? pattern_later(buf_str(&regex), PATTERN_BYTES)
-                             : pattern_new(buf_str(&regex), PATTERN_BYTES, err);
+    struct pattern *p = safe ? pattern_later(buf_str(&regex), PATTERN_NEAR)
+                             : pattern_new(buf_str(&regex), PATTERN_NEAR, err);
     buf_release(&regex);
     if (!p)
         err_prefix(err, "markup rule '%s'", rule->id);

@@ -69,7 +69,7 @@ struct tls *tls_new(void)
     if (!same_library())
         return NULL;
     struct tls *t = mem_zero(1, sizeof *t);
-    t->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "peeked bytes");
+    t->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "peeked bytes");
     if (t->method) {
         BIO_meth_set_read(t->method, on_read);
         BIO_meth_set_write(t->method, on_write);

@@ -14,12 +14,14 @@ def judge(build):
     """CPU time of judging a reply of prose and the worst of 1 MB, as the quality program measures it."""
     done = subprocess.run([os.path.join(build, "tests", "quality_program"), "time"], capture_output=True,
                           text=True, check=False)
-    found = re.findall(r"^  (.+?) +([\d.]+) ms +\(at most", done.stdout, re.MULTILINE)
-    times = {what: float(ms) for what, ms in found}
+    found = re.findall(r"^  (.+?) +([\d.]+) (ms|times) +\(at most", done.stdout, re.MULTILINE)
+    times = {what: float(ms) for what, ms, unit in found if unit == "ms"}
+    growth = [float(n) for _, n, unit in found if unit == "times"]
     worst = max((what for what in times if what.startswith(MB_REPLY)), key=times.get, default=None)
     if not worst or "30 KB of prose" not in times:
         sys.exit(f"bench: the quality program measured no times: {done.stderr.strip()[:300]}")
-    return {"prose_ms": times["30 KB of prose"], "worst_ms": times[worst], "worst": worst[len(MB_REPLY):]}
+    return {"prose_ms": times["30 KB of prose"], "worst_ms": times[worst], "worst": worst[len(MB_REPLY):],
+            "growth": max(growth)}
 
 
 def rows_of(value):

@@ -25,7 +25,7 @@ events {{ worker_connections 9000; }}
 http {{ access_log off; keepalive_requests 1000000;
   client_body_temp_path {tmp}/b; proxy_temp_path {tmp}/p; fastcgi_temp_path {tmp}/f;
   uwsgi_temp_path {tmp}/u; scgi_temp_path {tmp}/s;
-  server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {tmp}/cert.pem;
+  server {{ listen 127.0.0.1:{port} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {tmp}/cert.pem;
     ssl_certificate_key {tmp}/key.pem;
     location / {{ proxy_pass http://127.0.0.1:{server}; proxy_http_version 1.1;
       proxy_set_header Connection ""; proxy_buffering off; }} }} }}

@@ -115,6 +115,9 @@ static void add_prose(struct buf *out, size_t bytes)
     }
 }
 
+/* Four times the text: linear is 4, quadratic 16. */
+#define MOST_GROWTH 8
+
 void measure_time(struct bench *b)
 {
     static const char *const units[] = {"<",
@@ -151,11 +154,15 @@ void measure_time(struct bench *b)
     bench_figure(b, "30 KB of prose", judge_ms(b, buf_span(&text)), limit_here(3), "ms");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         char what[60];
+        fill(&text, units[i], 1 << 18);
+        double quarter = judge_ms(b, buf_span(&text));
         fill(&text, units[i], 1 << 20);
+        double whole = judge_ms(b, buf_span(&text));
         snprintf(what, sizeof what, "1 MB of %.30s", units[i][0] == '\n' ? "newlines" : units[i]);
         for (char *p = what; *p; p++)
             *p = *p == '\n' ? ' ' : *p;
-        bench_figure(b, what, judge_ms(b, buf_span(&text)), limit_here(100), "ms");
+        bench_figure(b, what, whole, limit_here(100), "ms");
+        bench_figure(b, "    to a quarter of it", whole / quarter, MOST_GROWTH, "times");
     }
     buf_release(&text);
 }
