@@ -95,6 +95,42 @@ static void test_errors(void)
     pattern_free(NULL);
 }
 
+/* Searches of a few places find what other searches find there. */
+static void test_near(void)
+{
+    static const char *const regexes[] = {"<[ab]+>", "[Aa]b|<b",   "(?<=a)b*>", "\\Ab|b\\z",
+                                          "(?i)B<",  "(?=a)\\w+>", "^<|>$",     "",
+                                          "a.*b",    "(a)|(b)<"};
+    struct pattern_scratch *scratch = pattern_scratch_new();
+    unsigned state = 1;
+    long found = 0;
+    for (size_t i = 0; i < sizeof regexes / sizeof *regexes; i++) {
+        struct err err = {0};
+        struct pattern *plain = pattern_new(regexes[i], 0, &err);
+        struct pattern *near = pattern_new(regexes[i], PATTERN_NEAR, &err);
+        for (int round = 0; round < 3000; round++) {
+            char text[2000];
+            state = state * 1103515245u + 12345u;
+            size_t len = round % 10 ? state >> 16 & 15 : 1000 + (state >> 16) % 1000;
+            for (size_t k = 0; k < len; k++) {
+                state = state * 1103515245u + 12345u;
+                text[k] = "ab<>B\n"[(state >> 16) % 6];
+            }
+            size_t from = len ? (state >> 8) % (len + 1) : 0, last = from + (state >> 20 & 7);
+            struct span span = {text, len};
+            struct pattern_hit a = {0}, b = {0};
+            int result = (int)pattern_find_within(plain, scratch, span, from, last, &a);
+            CHECK_INT(pattern_find_within(near, scratch, span, from, last, &b), result);
+            CHECK(a.start == b.start && a.end == b.end && a.group_start == b.group_start);
+            found += result == PATTERN_YES;
+        }
+        pattern_free(plain);
+        pattern_free(near);
+    }
+    pattern_scratch_free(scratch);
+    CHECK(found > 5000);
+}
+
 static void *search(void *arg)
 {
     struct pattern_hit hit;
@@ -126,6 +162,7 @@ int main(void)
     test_window_of_one();
     test_bounded();
     test_errors();
+    test_near();
     test_threads();
     return check_end();
 }
