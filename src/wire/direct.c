@@ -13,7 +13,7 @@
 #include "loop.h"
 #include "tls.h"
 
-#define PEEK_BYTES 4096 /* a token's event is about 250 */
+#define PEEK_BYTES 16384 /* as libcurl reads, and a full TLS record */
 
 static void follow_no_more(struct direct *d)
 {
@@ -26,7 +26,6 @@ void direct_seen(struct direct *d, struct span bytes)
     if (!d->following)
         return;
     chunks_follow(&d->chunks, bytes);
-    d->last_read = bytes.len;
     if (chunks_over(&d->chunks))
         follow_no_more(d);
 }
@@ -57,21 +56,27 @@ struct reading {
     bool broken;
 };
 
-/* What the socket holds, unless it is more than `cap`, which libcurl reads better: it stays there.
- */
+/* What the socket holds, up to `cap` bytes; it stays there. */
 static size_t peek(int fd, char *bytes, size_t cap)
 {
     ssize_t n = recv(fd, bytes, cap, MSG_PEEK | MSG_DONTWAIT);
-    return n > 0 && n < (ssize_t)cap ? (size_t)n : 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Takes `n` bytes that were peeked from the socket, where the kernel can without copying them. */
+static bool drop(int fd, char *bytes, size_t n)
+{
+    return recv(fd, bytes, n, MSG_DONTWAIT | MSG_TRUNC) == (ssize_t)n;
 }
 
 static void read_plain(int fd, struct reading *in)
 {
     size_t n = peek(fd, in->text, sizeof in->text);
     size_t whole = whole_chunks((struct span){in->text, n});
-    in->rest = whole < n || !n;
-    if (whole && recv(fd, in->text, whole, MSG_DONTWAIT) == (ssize_t)whole)
+    bool more = n == sizeof in->text; /* which the next turn takes */
+    if (whole && drop(fd, in->text, whole))
         in->len = whole;
+    in->rest = !in->len || (in->len < n && !more);
 }
 
 /* A record is taken as far as it holds whole chunks; what then stays in the session is libcurl's.
@@ -79,6 +84,9 @@ static void read_plain(int fd, struct reading *in)
 static void read_records(struct tls *t, struct reading *in)
 {
     while (!in->rest && !in->broken) {
+        in->rest = in->len == sizeof in->text;
+        if (in->rest)
+            return;
         char *text = in->text + in->len;
         long n = tls_peek(t, text, sizeof in->text - in->len);
         if (n == TLS_NONE)
@@ -99,7 +107,7 @@ static void read_tls(struct direct *d, int fd, struct reading *in)
         return;
     read_records(d->tls, in);
     size_t used = tls_end(d->tls);
-    in->broken |= used && recv(fd, raw, used, MSG_DONTWAIT) != (ssize_t)used;
+    in->broken |= used && !drop(fd, raw, used);
 }
 
 /* Hands on what was read. False if the exchange is over, and `d` perhaps gone. */
@@ -124,8 +132,8 @@ static void direct_ready(void *arg, int fd, unsigned what)
     struct reading in;
     in.len = 0;
     in.rest = in.broken = false;
-    bool may = d->following && what == LOOP_READ && d->last_read < PEEK_BYTES &&
-               chunks_between(&d->chunks) && d->chunks.payload == d->delivered;
+    bool may = d->following && what == LOOP_READ && chunks_between(&d->chunks) &&
+               d->chunks.payload == d->delivered;
     if (may && d->session)
         read_tls(d, fd, &in);
     else if (may)
@@ -210,7 +218,6 @@ void direct_header(struct direct *d, struct span line, bool may)
         return;
     d->chunks = (struct chunks){0};
     d->delivered = 0;
-    d->last_read = 0;
     d->following = true;
     curl_easy_setopt(d->easy, CURLOPT_VERBOSE, 1L);
     loop_divert(d->multi->loop, d->fd, direct_ready, d);

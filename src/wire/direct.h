@@ -35,7 +35,6 @@ struct direct {
     void *arg;
     struct chunks chunks;
     uint64_t delivered; /* payload bytes that libcurl has handed on or direct_ready() has */
-    size_t last_read;   /* bytes that libcurl read at once; many: it does better */
     int fd;             /* -1 = not known */
     bool chunked, other_coding, following;
 };

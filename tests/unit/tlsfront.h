@@ -98,7 +98,7 @@ static bool tls_inward(struct tls_link *l)
 
 static bool tls_outward(struct tls_link *l)
 {
-    char text[8192];
+    char text[16384];
     ssize_t n = recv(l->server, text, sizeof text, 0);
     l->reset = n < 0;
     if (n <= 0)
