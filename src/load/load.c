@@ -28,7 +28,8 @@
 struct worker {
     struct load *load;
     pthread_t thread;
-    struct http *http;
+    struct http *http; /* NULL once the thread has ended; see `ending` */
+    int64_t late_us;   /* of its handling, once it has */
     long slots, busy;
     bool pausing; /* a tick that goes on starting sessions is due */
     bool cancelling;
@@ -52,6 +53,7 @@ struct load {
     int n_workers, n_started;
     atomic_int n_running;
     long total, handed_out;
+    pthread_mutex_t ending;    /* over `http` of every worker, from when its thread runs */
     int64_t *start_offsets_us; /* of every session that is played; NULL = as there is room */
 };
 
@@ -224,6 +226,17 @@ static void cancel_all(struct worker *w)
     }
 }
 
+/* In the worker's thread, so that the one that stores has no thousand connections to close. */
+static void close_http(struct worker *w)
+{
+    struct http *http = w->http;
+    pthread_mutex_lock(&w->load->ending);
+    w->http = NULL;
+    pthread_mutex_unlock(&w->load->ending);
+    w->late_us = http_lateness_us(http, 0.99);
+    http_free(http);
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
@@ -239,6 +252,7 @@ static void *work(void *arg)
     }
     atomic_fetch_sub(&w->load->n_running, 1);
     queue_hurry(w->load->queue);
+    close_http(w);
     return NULL;
 }
 
@@ -296,6 +310,7 @@ struct load *load_start(const struct settings *settings, struct err *err)
         settings->threads < settings->concurrency ? settings->threads : (int)settings->concurrency;
     l->start_offsets_us = settings->request_rate > 0 ? poisson_starts(settings, l->total) : NULL;
     l->queue = queue_new(QUEUE_LENGTH);
+    pthread_mutex_init(&l->ending, NULL);
     l->workers = mem_zero((size_t)l->n_workers, sizeof *l->workers);
     l->progress.overlap = overlap_new(most_requests(settings, l->total));
     l->progress.start_us = clock_mono_us() - settings->played_us;
@@ -324,9 +339,11 @@ bool load_is_over(struct load *l)
 void load_stop(struct load *l)
 {
     atomic_store(&l->progress.stop, 1);
+    pthread_mutex_lock(&l->ending);
     for (int i = 0; i < l->n_workers; i++)
         if (l->workers[i].http)
             http_wake(l->workers[i].http);
+    pthread_mutex_unlock(&l->ending);
 }
 
 long load_total(const struct load *l)
@@ -353,12 +370,11 @@ struct load_figures load_end(struct load *l)
     f.peak_in_flight = overlap_peak(l->progress.overlap);
     f.requests = overlap_requests(l->progress.overlap);
     for (int i = 0; i < l->n_workers; i++) {
-        if (!l->workers[i].http)
-            continue;
-        int64_t late = http_lateness_us(l->workers[i].http, 0.99);
+        int64_t late = l->workers[i].late_us;
         f.late_p99_us = late > f.late_p99_us ? late : f.late_p99_us;
         http_free(l->workers[i].http);
     }
+    pthread_mutex_destroy(&l->ending);
     overlap_free(l->progress.overlap);
     queue_free(l->queue);
     free(l->start_offsets_us);
