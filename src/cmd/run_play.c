@@ -19,7 +19,7 @@
 #include "store.h"
 #include "until.h"
 
-#define POLL_US        20000 /* the store wants a look about so often */
+#define IDLE_US        100000 /* signals and the progress line want a look so often */
 #define STORE_TOGETHER 64
 
 /* The sequential test takes what counts, by its place in the start order. */
@@ -68,16 +68,22 @@ struct finished {
 };
 
 /* Waits for one and takes those that are there by then. */
-static void collect(struct load *l, struct finished *f)
+static void collect(struct load *l, int64_t wait_us, struct finished *f)
 {
-    f->n = 0;
-    for (int64_t wait_us = POLL_US; f->n < STORE_TOGETHER; wait_us = 0) {
+    for (f->n = 0; f->n < STORE_TOGETHER; wait_us = 0) {
         struct outcome *one = load_next(l, wait_us);
         if (!one)
             return;
         f->rows[f->n] = outcome_row(one);
         f->all[f->n++] = one;
     }
+}
+
+/* How long there is nothing to do as long as no session ends. */
+static int64_t idle_us(const struct store *s, int64_t now_us)
+{
+    int64_t due_us = store_due_us(s);
+    return due_us < now_us + IDLE_US ? due_us - now_us : IDLE_US;
 }
 
 /* Moves finished sessions from the workers to the store until there are no more. */
@@ -90,9 +96,9 @@ static int pump(const struct run_play *p, struct load *l, struct until *until,
     struct finished f;
     int rc = 0;
     bool stopping = false;
-    while (!load_is_over(l)) {
+    for (int64_t now = clock_mono_us(); !load_is_over(l);) {
         bool decided = false;
-        collect(l, &f);
+        collect(l, rc == 0 ? idle_us(p->store, now) : IDLE_US, &f);
         for (size_t i = 0; i < f.n; i++)
             limit_evidence(o, f.all[i], evidence);
         if (rc == 0)
@@ -102,7 +108,7 @@ static int pump(const struct run_play *p, struct load *l, struct until *until,
                 decides(until, o, f.rows[i]->start_order, reason_class(outcome_reason(f.all[i])));
             outcome_free(f.all[i]);
         }
-        int64_t now = clock_mono_us();
+        now = clock_mono_us();
         if (rc == 0)
             rc = store_tick(p->store, now, err);
         if (!stopping && (rc != 0 || decided || cmd_stopped())) {

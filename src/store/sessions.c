@@ -191,7 +191,10 @@ int store_session(struct store *s, long run, const struct session_row *row, stru
 
 int store_tick(struct store *s, int64_t now_us, struct err *err)
 {
-    if (!s->in_batch || now_us - s->batch_since_us < BATCH_US)
-        return 0;
-    return store_flush(s, err);
+    return now_us < store_due_us(s) ? 0 : store_flush(s, err);
+}
+
+int64_t store_due_us(const struct store *s)
+{
+    return s->in_batch ? s->batch_since_us + BATCH_US : INT64_MAX;
 }

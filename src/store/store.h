@@ -126,9 +126,12 @@ int store_session(struct store *s, long run, const struct session_row *row, stru
 int store_sessions(struct store *s, long run, const struct session_row *const *rows, size_t n,
                    struct err *err) MUST_CHECK;
 
-/* Call often (every 25 ms or so); commits a batch that has waited long enough. `now_us` is
- * clock_mono_us(). */
+/* Commits a batch that has waited long enough. `now_us` is clock_mono_us(). Call it when
+ * store_due_us() has come, or more often. */
 int store_tick(struct store *s, int64_t now_us, struct err *err);
+
+/* When store_tick() has something to do, by clock_mono_us(); INT64_MAX while nothing waits. */
+int64_t store_due_us(const struct store *s);
 
 /* Commits now what is pending. */
 int store_flush(struct store *s, struct err *err);

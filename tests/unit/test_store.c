@@ -240,6 +240,7 @@ static void test_reader_beside_writer(void)
     int more = query_step(q, &err);
     CHECK_INT(add_session(writer, run, 101, &err), 0);
     CHECK_INT(store_tick(writer, clock_mono_us() + 30000, &err), 0);
+    CHECK(store_due_us(writer) == INT64_MAX);
     while (more == 1)
         more = query_step(q, &err);
     CHECK_INT(more, 0);
@@ -249,6 +250,34 @@ static void test_reader_beside_writer(void)
     CHECK(strncmp(value(reader, "DELETE FROM sessions"), "failed: ", 8) == 0);
     CHECK(strncmp(value(reader, "ATTACH 'x.db' AS x"), "failed: ", 8) == 0);
     CHECK_STR(value(reader, "SELECT count(*) FROM sessions"), "101");
+    store_close(reader);
+    store_close(writer);
+    CHECK_STR(err.text, "");
+}
+
+/* Sessions that come fast wait for a tick, which says when it wants to be called. */
+static void test_due(void)
+{
+    struct err err = {0};
+    struct store *writer = store_open(file_in("due.db"), STORE_WRITE, &err);
+    struct run_row row = run_row();
+    long run = store_run_begin(writer, &row, &err), n = 0;
+    struct store *reader = store_open(file_in("due.db"), STORE_READ, &err);
+    CHECK_STR(err.text, "");
+    CHECK(store_due_us(writer) == INT64_MAX);
+    int64_t before_us = 0, due_us = INT64_MAX;
+    while (due_us == INT64_MAX && n < 1000) { /* each of them committed at once */
+        before_us = clock_mono_us();
+        CHECK_INT(add_session(writer, run, ++n, &err), 0);
+        due_us = store_due_us(writer);
+    }
+    CHECK(due_us >= before_us + 25000 && due_us <= clock_mono_us() + 25000);
+    CHECK_INT(store_tick(writer, due_us - 1, &err), 0);
+    CHECK_INT(strtol(value(reader, "SELECT count(*) FROM sessions"), NULL, 10), n - 1);
+    CHECK(store_due_us(writer) == due_us);
+    CHECK_INT(store_tick(writer, due_us, &err), 0);
+    CHECK_INT(strtol(value(reader, "SELECT count(*) FROM sessions"), NULL, 10), n);
+    CHECK(store_due_us(writer) == INT64_MAX);
     store_close(reader);
     store_close(writer);
     CHECK_STR(err.text, "");
@@ -340,6 +369,7 @@ int main(void)
     test_together();
     test_killed();
     test_reader_beside_writer();
+    test_due();
     test_two_writers();
     test_queries();
     test_speed();
