@@ -19,6 +19,11 @@
 /* How long another program may hold the file. */
 #define BUSY_TIMEOUT_MS 5000
 
+/* What a statement or savepoint may have to undo is kept in memory up to here, and beyond in a file
+ * in the temporary folder, which with SQLite's own 64 KB every other batch of sessions would make.
+ * From 128 KiB on, SQLite 3.40 writes it in pieces that are too large for it: "disk full". */
+#define UNDO_BYTES 128000
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* Why the file can't be what `mode` wants, before SQLite makes a vaguer error of it. */
@@ -49,6 +54,8 @@ static int open_fail(const struct store *s, bool writing, struct err *err)
 
 static int connect_file(struct store *s, int flags, struct err *err)
 {
+    /* Refused from the second time on, when it is in force. */
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, UNDO_BYTES);
     if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return open_fail(s, flags & SQLITE_OPEN_CREATE, err);
     sqlite3_extended_result_codes(s->db, 1);
