@@ -10,8 +10,9 @@
 #include "clock.h"
 #include "mem.h"
 
-/* Who has just been woken waits so long for so many items before one is enough. */
-#define GATHER_US    20000
+/* Who has just been woken waits so long for so many items before one is enough: longer than the
+ * store leaves a batch open, so that what one waking brings is on its way to the disk at once. */
+#define GATHER_US    40000
 #define GATHER_ITEMS 64
 
 struct queue {

@@ -15,7 +15,7 @@ void queue_put(struct queue *q, void *item);
 
 /* The oldest item, or NULL when none came within `wait_us` microseconds (0 = don't wait). Who waits
  * is woken at once by an item that comes after a pause, and for several at a time where they come
- * fast: an item may then lie for 20 ms. */
+ * fast: an item may then lie for 40 ms. */
 void *queue_get(struct queue *q, int64_t wait_us);
 
 /* Ends a wait: for who has put the last item. */
