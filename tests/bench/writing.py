@@ -137,7 +137,7 @@ def markdown(data):
            "Lateness runs from the moment at which the server wrote an event to the one at which the client "
            "handled it; the first event of a stream is not counted. The start-up lasts until every stream "
            "has begun. *own late p99* is what `run` says of itself: from when a socket was known to be "
-           "ready. *storing* is the main thread's share of the run's CPU, without start-up and summary.",
+           "ready. *storing* is the main thread's share of the run's CPU, without start-up, summary and end.",
            "", "## Against the targets", "",
            "Medians of the rounds. *least* is the least of all rounds; for a ratio, the least of the one "
            "client to the least of the other.", ""]
