@@ -25,7 +25,7 @@
 #include "secrets.h"
 #include "tls.h"
 
-#define MAX_MULTIS     64
+#define MAX_MULTIS     256
 #define PER_MULTI      32
 #define SPARE_CONNECTS 4    /* per multi, beyond the exchanges in flight */
 #define MAX_IDLE_EASY  4096 /* easy handles kept for later */
@@ -36,7 +36,7 @@
 struct exchange {
     struct http *http;
     CURL *easy;
-    struct http_multi *multi;
+    struct http_multi *multi;     /* its own for life: there its last connection may be, idle */
     struct exchange *prev, *next; /* in flight; or the next idle one */
     struct loop_timer timer;
     struct span body;
@@ -60,8 +60,9 @@ struct exchange {
 struct http {
     const struct endpoint *ep;
     struct loop *loop;
-    struct http_multi multis[MAX_MULTIS];
+    struct http_multi *multis;
     int n_multis, n_in_flight;
+    unsigned n_made; /* exchanges, ever */
     CURLSH *share;
     struct tls *tls; /* NULL: none is spoken, or libcurl reads it alone */
     CURLU *url;
@@ -232,6 +233,7 @@ static struct exchange *new_exchange(struct http *h)
     }
     x = mem_zero(1, sizeof *x);
     x->http = h;
+    x->multi = &h->multis[h->n_made++ % (unsigned)h->n_multis];
     x->easy = http_easy_new(h->ep);
     http_easy_set_post(x->easy, h->ep, h->url);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
@@ -250,19 +252,11 @@ static struct exchange *new_exchange(struct http *h)
 
 static void start(struct exchange *x, bool fresh)
 {
-    struct http *h = x->http;
-    struct http_multi *best = &h->multis[0];
-    for (int i = 1; i < h->n_multis; i++)
-        if (h->multis[i].in_flight < best->in_flight)
-            best = &h->multis[i];
-    x->multi = best;
-    best->in_flight++;
     x->tries = 0;
     x->why[0] = '\0';
     x->r->sent_us = clock_mono_us();
-    direct_start(&x->direct, best);
-    curl_easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
-    curl_multi_add_handle(best->curl, x->easy);
+    direct_start(&x->direct, x->multi);
+    http_multi_add(x->multi, x->easy, fresh);
     set_timer(x);
 }
 
@@ -301,7 +295,6 @@ static void stop(struct exchange *x)
     loop_unset(x->http->loop, &x->timer);
     direct_stop(&x->direct);
     http_multi_remove(x->multi, x->easy);
-    x->multi->in_flight--;
 }
 
 static void drop(struct exchange *x)
@@ -403,13 +396,14 @@ struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err 
     h->direct = direct_open(ep, &h->tls);
     long wanted = max_in_flight / PER_MULTI + 1;
     h->n_multis = wanted > MAX_MULTIS ? MAX_MULTIS : wanted < 1 ? 1 : (int)wanted;
+    h->multis = mem_zero((size_t)h->n_multis, sizeof *h->multis);
     h->loop = loop_new(http_multi_ready, err);
     h->share = curl_share_init();
     h->url = http_easy_url(ep);
     long connects = max_in_flight / h->n_multis + SPARE_CONNECTS;
     bool ok = h->loop && h->share;
     for (int i = 0; ok && i < h->n_multis; i++)
-        ok = http_multi_open(&h->multis[i], h->loop, connects, finish, on_socket);
+        ok = http_multi_open(&h->multis[i], h->loop, connects, ep->http2, finish, on_socket);
     if (!ok) {
         err_set(err, STATUS_TOOL, "can't create libcurl's handles");
         http_free(h);
@@ -438,6 +432,7 @@ void http_free(struct http *h)
     }
     for (int i = 0; i < h->n_multis; i++)
         http_multi_close(&h->multis[i]);
+    free(h->multis);
     curl_share_cleanup(h->share);
     curl_url_cleanup(h->url);
     curl_slist_free_all(h->headers);

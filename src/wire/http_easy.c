@@ -25,8 +25,23 @@ void http_global_end(void)
     curl_global_cleanup();
 }
 
+static bool speaks_tls(const struct endpoint *ep)
+{
+    return strncmp(ep->url, "https", 5) == 0;
+}
+
+/* Certificates of the system's that nothing is held against would still be read, and their places
+ * copied, for each connection. */
+static void forget_system_certificates(CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+    curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+}
+
 static void set_tls(CURL *easy, const struct endpoint *ep)
 {
+    if (!ep->cacert && (ep->insecure || !speaks_tls(ep)))
+        forget_system_certificates(easy);
     if (ep->cacert)
         curl_easy_setopt(easy, CURLOPT_CAINFO, ep->cacert);
     if (ep->cert)
@@ -37,10 +52,6 @@ static void set_tls(CURL *easy, const struct endpoint *ep)
         return;
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    if (!ep->cacert) { /* or each connection would read the system's certificates, for nothing */
-        curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    }
 }
 
 CURL *http_easy_new(const struct endpoint *ep)
@@ -50,8 +61,7 @@ CURL *http_easy_new(const struct endpoint *ep)
         abort();
     long version = CURL_HTTP_VERSION_1_1;
     if (ep->http2) /* without TLS there is nothing to agree on a version with */
-        version = strncmp(ep->url, "https", 5) == 0 ? CURL_HTTP_VERSION_2TLS
-                                                    : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+        version = speaks_tls(ep) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
@@ -81,10 +91,9 @@ CURLU *http_easy_url(const struct endpoint *ep)
 
 void http_easy_set_post(CURL *easy, const struct endpoint *ep, CURLU *url)
 {
+    curl_easy_setopt(easy, CURLOPT_URL, ep->url); /* or libcurl prints it from its parts */
     if (url)
         curl_easy_setopt(easy, CURLOPT_CURLU, url);
-    else
-        curl_easy_setopt(easy, CURLOPT_URL, ep->url);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BYTES);

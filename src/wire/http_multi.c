@@ -66,10 +66,11 @@ static void on_multi_timer(void *arg, int64_t now_us)
     take_messages(m);
 }
 
-bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done,
-                     http_multi_socket *socket)
+bool http_multi_open(struct http_multi *m, struct loop *l, long connects, bool shares,
+                     http_multi_done *done, http_multi_socket *socket)
 {
-    *m = (struct http_multi){.loop = l, .done = done, .socket = socket, .curl = curl_multi_init()};
+    *m = (struct http_multi){
+        .loop = l, .done = done, .socket = socket, .shares = shares, .curl = curl_multi_init()};
     m->timer = (struct loop_timer){.fire = on_multi_timer, .arg = m};
     if (!m->curl)
         return false;
@@ -81,6 +82,17 @@ bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_m
     return true;
 }
 
+/* libcurl would look at every connection for one that is idle. Each transfer leaves at most one and
+ * takes at most one, so it is known when there is none. */
+void http_multi_add(struct http_multi *m, CURL *easy, bool fresh)
+{
+    bool none_idle = !m->shares && !m->idle_most;
+    if (m->idle_most)
+        m->idle_most--;
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh || none_idle ? 1L : 0L);
+    curl_multi_add_handle(m->curl, easy);
+}
+
 /* A connection that was not ready yet is closed with its transfer; libcurl may say only afterwards
  * that it stops watching it. */
 void http_multi_remove(struct http_multi *m, CURL *easy)
@@ -90,6 +102,7 @@ void http_multi_remove(struct http_multi *m, CURL *easy)
     m->closing = connected == 0;
     curl_multi_remove_handle(m->curl, easy);
     m->closing = false;
+    m->idle_most++;
 }
 
 void http_multi_close(struct http_multi *m)

@@ -18,15 +18,20 @@ struct http_multi {
     CURLM *curl;
     http_multi_done *done;
     http_multi_socket *socket;
-    long in_flight; /* kept by whoever adds and removes handles */
+    long idle_most; /* so many connections at the most wait to be used again */
+    bool shares;    /* a connection may take several transfers at a time */
     bool closing;   /* libcurl is about to close, or has closed, what it stops watching now */
     struct loop_timer timer;
 };
 
-/* Opens one that keeps at most `connects` connections. It must not move afterwards. */
-bool http_multi_open(struct http_multi *m, struct loop *l, long connects, http_multi_done *done,
-                     http_multi_socket *socket);
+/* Opens one that keeps at most `connects` connections, each for one transfer at a time unless it
+ * `shares` them (HTTP/2). It must not move afterwards. */
+bool http_multi_open(struct http_multi *m, struct loop *l, long connects, bool shares,
+                     http_multi_done *done, http_multi_socket *socket);
 void http_multi_close(struct http_multi *m);
+
+/* Puts a transfer in; `fresh`: on a new connection, whatever there is. */
+void http_multi_add(struct http_multi *m, CURL *easy, bool fresh);
 
 /* Takes a transfer out, over or not. */
 void http_multi_remove(struct http_multi *m, CURL *easy);

@@ -297,7 +297,16 @@ static void test_crowd(void)
     wait_for(c->http, &c->done, 600);
     CHECK_INT(http_run(c->http, 0), 0);
     CHECK_INT(atomic_load(&s->n_requests), 600);
-    CHECK(atomic_load(&s->n_connections) <= 200);
+    CHECK_INT(atomic_load(&s->n_connections), 200);
+
+    /* all at once again: each finds an idle connection */
+    for (int i = 0; i < 200; i++) {
+        c->replies[i].stream = true;
+        http_post(c->http, span_of("{}"), NULL, &c->replies[i], crowd_done, c);
+    }
+    wait_for(c->http, &c->done, 800);
+    CHECK_INT(atomic_load(&s->n_requests), 800);
+    CHECK_INT(atomic_load(&s->n_connections), 200);
     CHECK(http_lateness_us(c->http, 0.5) <= http_lateness_us(c->http, 0.99));
     CHECK(http_lateness_us(c->http, 1) > 0);
     http_free(c->http);
