@@ -10,6 +10,7 @@
 #include "http.h"
 #include "mem.h"
 
+#define AGENT         "toolstorm/" TOOLSTORM_VERSION
 #define DNS_CACHE_S   300L
 #define RECEIVE_BYTES 16384L /* per exchange in flight; a token's event is about 250 */
 #define SEND_BYTES    16384L
@@ -68,7 +69,8 @@ CURL *http_easy_new(const struct endpoint *ep)
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, ep->http2 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "toolstorm/" TOOLSTORM_VERSION);
+    if (speaks_tls(ep)) /* a proxy is asked for its tunnel without our header lines */
+        curl_easy_setopt(easy, CURLOPT_USERAGENT, AGENT);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
@@ -116,9 +118,21 @@ static bool user_sends(const struct endpoint *ep, const char *name)
     return false;
 }
 
+/* What libcurl would say by itself too, but print twice for each request, character by character.
+ */
+static struct curl_slist *add_own(struct curl_slist *list, const struct endpoint *ep)
+{
+    if (!user_sends(ep, "User-Agent"))
+        list = add_header(list, "User-Agent: " AGENT);
+    bool zlib = curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_LIBZ;
+    if (zlib && !user_sends(ep, "Accept-Encoding"))
+        list = add_header(list, "Accept-Encoding: gzip, deflate");
+    return list;
+}
+
 struct curl_slist *http_easy_headers(const struct endpoint *ep, bool post)
 {
-    struct curl_slist *list = NULL;
+    struct curl_slist *list = add_own(NULL, ep);
     if (post && !user_sends(ep, "Content-Type"))
         list = add_header(list, "Content-Type: application/json");
     if (post)

@@ -201,6 +201,45 @@ static void test_secrets(void)
     raw_stop(s);
 }
 
+/* Whether `line` is a line of the headers of the last request, and no other has its name. */
+static bool sent_once(const struct raw_server *s, const char *line)
+{
+    char name[40];
+    snprintf(name, sizeof name, "\r\n%.*s:", (int)strcspn(line, ":"), line);
+    const char *found = strstr(s->last_request, name);
+    return found && strncmp(found + 2, line, strlen(line)) == 0 && !strstr(found + 2, name);
+}
+
+static void test_headers(void)
+{
+    struct endpoint ep;
+    struct reply r;
+    struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
+    open_endpoint(&ep, s->port, "stream");
+    ask(&ep, &r);
+    CHECK(sent_once(s, "User-Agent: toolstorm/" TOOLSTORM_VERSION "\r\n"));
+    CHECK(sent_once(s, "Accept: */*\r\n"));
+    CHECK(sent_once(s, "Accept-Encoding: gzip, deflate\r\n"));
+    CHECK(sent_once(s, "Content-Type: application/json\r\n"));
+    CHECK(sent_once(s, "Content-Length: 2\r\n"));
+    CHECK(!strstr(s->last_request, "Expect"));
+    reply_release(&r);
+    endpoint_release(&ep);
+
+    static const char *const own[] = {"User-Agent: mine\r\n", "Accept-Encoding: br\r\n",
+                                      "Content-Type: text/json\r\n"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        open_endpoint(&ep, s->port, "stream");
+        ep.headers = mem_zero(1, sizeof *ep.headers);
+        ep.headers[ep.n_headers++] = mem_copy(own[i], strlen(own[i]) - 2);
+        ask(&ep, &r);
+        CHECK(sent_once(s, own[i]));
+        reply_release(&r);
+        endpoint_release(&ep);
+    }
+    raw_stop(s);
+}
+
 static void test_routes(void)
 {
     struct endpoint ep;
@@ -403,6 +442,7 @@ int main(void)
     test_reuse();
     test_direct();
     test_secrets();
+    test_headers();
     test_routes();
     test_unix_socket();
     test_crowd();
