@@ -23,18 +23,15 @@
 #define LAST       "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 #define LAST_SIZE  "48"
 #define STREAM     SSE_HEAD TEXT_SIZE "\r\n" TEXT "\r\n" LAST_SIZE "\r\n" LAST "\r\n0\r\n\r\n"
-#define FOUR(x)    x x x x
-#define MANY(x)    FOUR(FOUR(FOUR(x)))
 #define BODY(text, size)                                                                           \
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " size "\r\n\r\n" text
 #define ANSWER                                                                                     \
     "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"hi\"},"                      \
     "\"finish_reason\":\"stop\"}]}"
 
-static const struct raw_reply replies[] = {
+static struct raw_reply replies[] = {
     {.name = "stream", .bytes = STREAM},
-    {.name = "burst",
-     .bytes = SSE_HEAD MANY(TEXT_SIZE "\r\n" TEXT "\r\n") LAST_SIZE "\r\n" LAST "\r\n0\r\n\r\n"},
+    {.name = "burst"}, /* see make_burst() */
     {.name = "body", .bytes = BODY(ANSWER, "84")},
     {.name = "to-the-end", .bytes = CLOSE_HEAD TEXT LAST, .then = RAW_FIN},
     {.name = "bad-chunk", .bytes = SSE_HEAD TEXT_SIZE "\r\n" TEXT "\r\nzz\r\n", .then = RAW_HANG},
@@ -101,6 +98,20 @@ static const struct raw_reply replies[] = {
 };
 #define N_REPLIES (sizeof replies / sizeof replies[0])
 
+#define BURST_CHUNKS 1000 /* more than is read at once */
+static struct buf burst;
+
+static void make_burst(void)
+{
+    buf_adds(&burst, SSE_HEAD);
+    for (int i = 0; i < BURST_CHUNKS; i++)
+        buf_adds(&burst, TEXT_SIZE "\r\n" TEXT "\r\n");
+    buf_adds(&burst, LAST_SIZE "\r\n" LAST "\r\n0\r\n\r\n");
+    for (size_t i = 0; i < N_REPLIES; i++)
+        if (strcmp(replies[i].name, "burst") == 0)
+            replies[i].bytes = buf_str(&burst);
+}
+
 static void at_done(void *arg, struct reply *r)
 {
     int *count = arg;
@@ -155,7 +166,7 @@ struct outcome_row {
 
 static const struct outcome_row outcomes[] = {
     {"stream", END_CLEAN, "", 200, true, "hi"},
-    {"burst", END_CLEAN, "", 200, true, MANY("hi")},
+    {"burst", END_CLEAN, "", 200, true, NULL},
     {"body", END_CLEAN, "", 200, true, "hi"},
     {"to-the-end", END_CLEAN, "", 200, true, "hi"},
     {"bad-chunk", END_PROTOCOL, "", 200, false, "hi"},
@@ -188,7 +199,7 @@ static const struct outcome_row outcomes[] = {
 static size_t cut_sevens(const char *left, size_t len)
 {
     (void)left;
-    return len < 7 ? len : 7;
+    return len < 7 ? len : len > 10000 ? 997 : 7;
 }
 
 /* Headers, each whole chunk, the rest. */
@@ -251,6 +262,8 @@ static uint64_t check_outcomes(struct raw_server *s, const char *scheme, int por
         CHECK(!r.reused);
         if (o->content)
             CHECK_STR(buf_str(&r.content), o->content);
+        if (strcmp(o->name, "burst") == 0)
+            CHECK(r.content.len == 2 * BURST_CHUNKS && r.n_token_events == BURST_CHUNKS);
         if (check_failures > before)
             fprintf(stderr, "... in %s over %s: %s\n", o->name, scheme, r.end_detail);
         direct += last_direct;

@@ -433,6 +433,7 @@ int main(void)
 {
     struct err err = {0};
     CHECK_INT(http_global_init(&err), 0);
+    make_burst();
     struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
     test_outcomes(s);
     test_facts(s->port);
@@ -448,5 +449,6 @@ int main(void)
     test_crowd();
     test_ticks();
     http_global_end();
+    buf_release(&burst);
     return check_end();
 }

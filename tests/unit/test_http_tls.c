@@ -102,9 +102,11 @@ int main(void)
 {
     struct err err = {0};
     CHECK_INT(http_global_init(&err), 0);
+    make_burst();
     test_outcomes();
     test_reuse();
     test_faults();
     http_global_end();
+    buf_release(&burst);
     return check_end();
 }
