@@ -19,6 +19,10 @@
 /* How long another program may hold the file. */
 #define BUSY_TIMEOUT_MS 5000
 
+/* Who only reads is gone by then; it is looked so often. */
+#define READERS_MS 2000
+#define LOOK_MS    20
+
 /* What a statement or savepoint may have to undo is kept in memory up to here, and beyond in a file
  * in the temporary folder, which with SQLite's own 64 KB every other batch of sessions would make.
  * From 128 KiB on, SQLite 3.40 writes it in pieces that are too large for it: "disk full". */
@@ -236,9 +240,18 @@ void store_close(struct store *s)
 int store_check_alone(struct store *s, struct err *err)
 {
     /* Out of WAL mode comes only who is alone. */
+    static const char leave[] = "PRAGMA journal_mode=DELETE; PRAGMA journal_mode=WAL";
     if (store_flush(s, err) < 0)
         return -1;
-    return database_exec(s, "PRAGMA journal_mode=DELETE; PRAGMA journal_mode=WAL", "change", err);
+    struct err why = {0};
+    for (int left_ms = READERS_MS; database_exec(s, leave, "change", &why) < 0;
+         left_ms -= LOOK_MS) {
+        if (left_ms <= 0)
+            return err_set(err, why.status, "%s", why.text);
+        why = (struct err){0};
+        sqlite3_sleep(LOOK_MS);
+    }
+    return 0;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@ enum store_mode { STORE_READ, STORE_WRITE /* creates, migrates */ };
 struct store *store_open(const char *path, enum store_mode mode, struct err *err);
 void store_close(struct store *s); /* commits what is pending */
 
-/* Error of status 5 if another program has the database open, as one that stores a run has. */
+/* Error of status 5 if another program has the database open, as one that stores a run has. Waits
+ * two seconds for one that only looks into it. */
 int store_check_alone(struct store *s, struct err *err) MUST_CHECK;
 
 /* A setting, tag or fact about the server, kept as text. */

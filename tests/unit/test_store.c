@@ -1,6 +1,7 @@
 // layers: store stats base
 /* test_store.c - what was stored comes back, also when the program is killed, read or doubled
  * meanwhile. */
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -361,6 +362,47 @@ static void test_speed(void)
     CHECK_STR(err.text, "");
 }
 
+/* A second program that has the file open, for so many milliseconds; it has it by now. */
+static pid_t hold(const char *path, int ms)
+{
+    int ends[2];
+    char ready;
+    CHECK_INT(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct err err = {0};
+        struct store *s = store_open(path, STORE_READ, &err);
+        ssize_t n = write(ends[1], "", 1);
+        poll(NULL, 0, ms);
+        store_close(s);
+        _exit(n != 1 || err.text[0]);
+    }
+    CHECK_INT(read(ends[0], &ready, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+/* One that only looks into the file is waited for, one that stays is not. */
+static void test_alone(void)
+{
+    const char *path = file_in("alone.db");
+    struct err err = {0};
+    store_close(store_open(path, STORE_WRITE, &err));
+    for (int stays = 0; stays < 2; stays++) {
+        pid_t pid = hold(path, stays ? 60000 : 300);
+        struct store *s = store_open(path, STORE_WRITE, &err);
+        CHECK_STR(err.text, "");
+        CHECK_INT(store_check_alone(s, &err), -stays);
+        CHECK_INT(err.status, stays ? STATUS_TOOL : 0);
+        kill(pid, stays ? SIGKILL : 0);
+        waitpid(pid, NULL, 0);
+        err = (struct err){0};
+        CHECK_INT(store_check_alone(s, &err), 0);
+        store_close(s);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
@@ -371,6 +413,7 @@ int main(void)
     test_reader_beside_writer();
     test_due();
     test_two_writers();
+    test_alone();
     test_queries();
     test_speed();
     remove_folder();
