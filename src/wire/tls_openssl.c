@@ -112,6 +112,7 @@ bool tls_begin(struct tls *t, struct tls_session *s, int fd, struct span raw)
     SSL *ssl = (SSL *)s;
     if (SSL_pending(ssl))
         return false;
+    ERR_clear_error(); /* or what another connection left would be taken for this one's */
     t->ssl = ssl;
     t->fd = fd;
     t->raw = raw;
@@ -133,10 +134,10 @@ static long outcome(struct tls *t, int n)
     if (n > 0)
         return n;
     switch (SSL_get_error(t->ssl, n)) {
-    case SSL_ERROR_WANT_READ:
-    case SSL_ERROR_WANT_WRITE: return TLS_NONE;
+    case SSL_ERROR_SSL:
+    case SSL_ERROR_SYSCALL: return TLS_BROKEN;
     case SSL_ERROR_ZERO_RETURN: return TLS_OVER;
-    default: ERR_clear_error(); return TLS_BROKEN;
+    default: return TLS_NONE; /* it wants more bytes, or to be asked again */
     }
 }
 

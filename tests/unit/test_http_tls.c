@@ -1,6 +1,8 @@
 // layers: wire chat base
 /* The same exchanges over TLS: whoever reads the records, and whatever else the peer does with
  * them, they end alike. */
+#include <openssl/err.h>
+
 #include "http_outcomes.h"
 #include "tlsfront.h"
 
@@ -98,6 +100,45 @@ static void test_faults(void)
         }
 }
 
+struct spoiler {
+    struct http *http;
+    int done;
+};
+
+static void spoil(void *arg)
+{
+    struct spoiler *s = arg;
+    ERR_raise(ERR_LIB_USER, 1);
+    if (!s->done)
+        http_at(s->http, clock_mono_us() + 500, spoil, s);
+}
+
+/* Errors that others left in this thread's queue are not this connection's. */
+static void test_others_errors(void)
+{
+    struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
+    struct tls_front *f = tls_start(s->port, TLS_PIECES);
+    struct endpoint ep;
+    struct err err = {0};
+    struct reply r;
+    s->cut = cut_chunks;
+    open_at(&ep, "https", f->port, "burst");
+    struct spoiler spoiler = {.http = http_new(&ep, 1, &err)};
+    reply_init(&r);
+    r.stream = true;
+    http_post(spoiler.http, span_of("{}"), NULL, &r, at_done, &spoiler.done);
+    spoil(&spoiler);
+    wait_for(spoiler.http, &spoiler.done, 1);
+    CHECK_INT(r.end, END_CLEAN);
+    CHECK_INT(r.content.len, 2 * BURST_CHUNKS);
+    CHECK(http_direct_chunks(spoiler.http) > 0);
+    http_free(spoiler.http);
+    reply_release(&r);
+    endpoint_release(&ep);
+    tls_stop(f);
+    raw_stop(s);
+}
+
 int main(void)
 {
     struct err err = {0};
@@ -106,6 +147,7 @@ int main(void)
     test_outcomes();
     test_reuse();
     test_faults();
+    test_others_errors();
     http_global_end();
     buf_release(&burst);
     return check_end();
