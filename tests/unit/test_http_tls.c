@@ -67,15 +67,15 @@ static void test_faults(void)
         unsigned habits;
         const char *name;
         enum exchange_end end;
-        const char *content;
+        const char *content; /* NULL: a part of it or nothing, never the end */
     } rows[] = {
         {TLS_ABRUPT, "stream", END_CLEAN, "hi"},
         {TLS_ABRUPT, "to-the-end", END_CLEAN, "hi"}, /* libcurl leaves it to us, and [DONE] came */
         {TLS_ABRUPT, "no-last-chunk", END_CUT, "hi"},
         {TLS_ABRUPT, "fin-mid-line", END_CUT, "hi"},
-        {TLS_GARBLE, "stream", END_CUT, ""},
-        {TLS_GARBLE | TLS_OLD, "stream", END_CUT, ""},
-        {TLS_GARBLE | TLS_PIECES, "stays-open", END_CUT, ""},
+        {TLS_GARBLE, "stream", END_CUT, NULL},
+        {TLS_GARBLE | TLS_OLD, "stream", END_CUT, NULL},
+        {TLS_GARBLE | TLS_PIECES, "stays-open", END_CUT, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int through_libcurl = 0; through_libcurl < 2; through_libcurl++) {
@@ -90,7 +90,10 @@ static void test_faults(void)
             int before = check_failures;
             CHECK_INT(r.end, rows[i].end);
             CHECK(r.end == END_CLEAN || r.end_detail[0]);
-            CHECK_STR(buf_str(&r.content), rows[i].content);
+            if (rows[i].content)
+                CHECK_STR(buf_str(&r.content), rows[i].content);
+            else
+                CHECK(!r.done);
             if (check_failures > before)
                 fprintf(stderr, "... in row %zu: %s\n", i, r.end_detail);
             reply_release(&r);
