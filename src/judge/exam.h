@@ -54,7 +54,8 @@ struct view {
 struct rule_state {
     unsigned search;
     unsigned tries;
-    size_t next; /* no match of the rule starts before */
+    size_t next;               /* no match of the rule that is looked for starts before */
+    size_t vain_from, vain_to; /* none starts from here up to, without, there */
 };
 
 struct exam {

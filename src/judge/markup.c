@@ -56,6 +56,16 @@ static struct rule_state *state_of(struct search *s, size_t i)
     return state;
 }
 
+/* No match starts in [from, to). One range is remembered: places mostly come in their order. */
+static void note_vain(struct rule_state *state, size_t from, size_t to)
+{
+    bool apart = from > state->vain_to || to < state->vain_from;
+    if (apart || from < state->vain_from)
+        state->vain_from = from;
+    if (apart || to > state->vain_to)
+        state->vain_to = to;
+}
+
 static void try_rule(struct search *s, size_t i, size_t back, size_t at)
 {
     const struct rule *rule = &s->x->set->rules->rules[i];
@@ -67,10 +77,14 @@ static void try_rule(struct search *s, size_t i, size_t back, size_t at)
     size_t from = at > back ? at - back : 0;
     if (from < state->next)
         from = state->next;
+    if (from >= state->vain_from && from < state->vain_to)
+        from = state->vain_to;
+    if (from > at)
+        return;
     struct pattern_hit h;
     switch (
         pattern_find_within(s->x->set->patterns[i], s->x->scratch, s->w->fold.text, from, at, &h)) {
-    case PATTERN_NO: state->next = at + 1; break; /* no match starts up to here */
+    case PATTERN_NO: note_vain(state, from, at + 1); break;
     case PATTERN_YES:
         state->next = h.end > h.start ? h.end : h.start + 1;
         add_hit(s, rule, &h);

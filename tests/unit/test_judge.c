@@ -260,7 +260,8 @@ static void test_any_bytes(void)
     buf_release(&text);
 }
 
-static enum verdict_class class_of(const struct judge *j, const char *content)
+static enum verdict_class class_with(const struct judge *j, const struct toolset *t,
+                                     const char *content)
 {
     struct expect e = {.calls_allowed = true};
     struct reply r;
@@ -270,11 +271,16 @@ static enum verdict_class class_of(const struct judge *j, const char *content)
     r.done = r.has_choice = true;
     strcpy(r.finish, "stop");
     buf_adds(&r.content, content);
-    judge_reply(j, NULL, &e, &r, &v);
+    judge_reply(j, t, &e, &r, &v);
     enum verdict_class class = v.class;
     verdict_release(&v);
     reply_release(&r);
     return class;
+}
+
+static enum verdict_class class_of(const struct judge *j, const char *content)
+{
+    return class_with(j, NULL, content);
 }
 
 /* What is shown or mentioned is stored and not counted, unless asked for. */
@@ -294,6 +300,46 @@ static void test_strict(void)
     CHECK_INT(class_of(strict, "It rains."), CLASS_OK);
     CHECK_INT(judge_self_check(strict, &err), 0);
     judge_free(strict);
+}
+
+/* One rule that is tried at a needle, at a tool's name, and at both ends: a needle in vain hides
+ * nothing that stands before it. */
+static void test_mixed_places(void)
+{
+    struct judge_options o = {
+        .rules_json =
+            "{\"name\":\"x\",\"about\":\"abc\",\"leaks\":[\"zork: 2\"],\"clean\":[\"zork: 1\"],"
+            "\"rules\":[{\"id\":\"mixed\",\"role\":\"special\",\"near\":[\"zork:\",\"zork: 1\","
+            "\"@tool\",\"@start\",\"@end\"],\"match\":\"\\\\Aglub!|zork: 2|go_far "
+            "=>|blub!\\\\z\"}]}"};
+    static const char *const leaks[] = {
+        "%szork: 2",           "glub! %szork: 1",  "%sgo_far => %szork: 1",
+        "zork: 1 %sgo_far =>", "%s zork: 1 blub!", "blub! %szork: 1blub!"};
+    static const char *const clean[] = {"%szork: 1", "go_far %szork: 1", "zork: 1 %sglub!"};
+    char name[] = "go_far";
+    const struct tool tool = {.name = name};
+    struct err err = {0};
+    struct judge *j = judge_new(&o, &err);
+    struct toolset *t = j ? toolset_new(j, &tool, 1, &err) : NULL;
+    CHECK_STR(err.text, "");
+    for (size_t i = 0; t && i < sizeof leaks / sizeof *leaks + sizeof clean / sizeof *clean; i++) {
+        bool leak = i < sizeof leaks / sizeof *leaks;
+        const char *parts = leak ? leaks[i] : clean[i - sizeof leaks / sizeof *leaks];
+        for (size_t fill = 0; fill < 1500; fill += 499) {
+            struct buf text = BUF_INIT;
+            for (const char *p = parts; *p; p++)
+                if (strncmp(p, "%s", 2) == 0) {
+                    for (size_t k = 0; k < fill; k++)
+                        buf_adds(&text, k % 5 ? "a" : " ");
+                    p++;
+                } else
+                    buf_addc(&text, *p);
+            CHECK_INT(class_with(j, t, buf_str(&text)), leak ? CLASS_LEAK : CLASS_OK);
+            buf_release(&text);
+        }
+    }
+    toolset_free(t);
+    judge_free(j);
 }
 
 static enum reason reason_with_args(const char *args, const char *wanted)
@@ -399,6 +445,7 @@ int main(void)
     test_bad_rules();
     test_any_bytes();
     test_strict();
+    test_mixed_places();
     test_written();
     test_literals();
     test_threads();
