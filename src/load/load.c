@@ -54,6 +54,7 @@ struct load {
     atomic_int n_running;
     long total, handed_out;
     pthread_mutex_t ending;    /* over `http` of every worker, from when its thread runs */
+    pthread_cond_t ended;      /* one more has, under that mutex */
     int64_t *start_offsets_us; /* of every session that is played; NULL = as there is room */
 };
 
@@ -226,13 +227,18 @@ static void cancel_all(struct worker *w)
     }
 }
 
-/* In the worker's thread, so that the one that stores has no thousand connections to close. */
+/* In the worker's thread, so that the one that stores has no thousand connections to close; when
+ * all workers have ended, so that none is kept late by it. */
 static void close_http(struct worker *w)
 {
+    struct load *l = w->load;
     struct http *http = w->http;
-    pthread_mutex_lock(&w->load->ending);
+    pthread_mutex_lock(&l->ending);
     w->http = NULL;
-    pthread_mutex_unlock(&w->load->ending);
+    pthread_cond_broadcast(&l->ended);
+    while (atomic_load(&l->n_running) > 0)
+        pthread_cond_wait(&l->ended, &l->ending);
+    pthread_mutex_unlock(&l->ending);
     w->late_us = http_lateness_us(http, 0.99);
     http_free(http);
 }
@@ -311,6 +317,7 @@ struct load *load_start(const struct settings *settings, struct err *err)
     l->start_offsets_us = settings->request_rate > 0 ? poisson_starts(settings, l->total) : NULL;
     l->queue = queue_new(QUEUE_LENGTH);
     pthread_mutex_init(&l->ending, NULL);
+    pthread_cond_init(&l->ended, NULL);
     l->workers = mem_zero((size_t)l->n_workers, sizeof *l->workers);
     l->progress.overlap = overlap_new(most_requests(settings, l->total));
     l->progress.start_us = clock_mono_us() - settings->played_us;
@@ -375,6 +382,7 @@ struct load_figures load_end(struct load *l)
         http_free(l->workers[i].http);
     }
     pthread_mutex_destroy(&l->ending);
+    pthread_cond_destroy(&l->ended);
     overlap_free(l->progress.overlap);
     queue_free(l->queue);
     free(l->start_offsets_us);
