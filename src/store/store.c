@@ -19,9 +19,9 @@
 /* How long another program may hold the file. */
 #define BUSY_TIMEOUT_MS 5000
 
-/* Who only reads is gone by then; it is looked so often. */
-#define READERS_MS 2000
-#define LOOK_MS    20
+/* For so long others may have the file open that is to be had alone; it is looked so often. */
+#define OTHERS_US 2000000
+#define LOOK_MS   20
 
 /* What a statement or savepoint may have to undo is kept in memory up to here, and beyond in a file
  * in the temporary folder, which with SQLite's own 64 KB every other batch of sessions would make.
@@ -243,15 +243,15 @@ int store_check_alone(struct store *s, struct err *err)
     static const char leave[] = "PRAGMA journal_mode=DELETE; PRAGMA journal_mode=WAL";
     if (store_flush(s, err) < 0)
         return -1;
-    struct err why = {0};
-    for (int left_ms = READERS_MS; database_exec(s, leave, "change", &why) < 0;
-         left_ms -= LOOK_MS) {
-        if (left_ms <= 0)
+    for (int64_t end_us = clock_mono_us() + OTHERS_US;;) {
+        struct err why = {0};
+        if (database_exec(s, leave, "change", &why) == 0)
+            return 0;
+        bool others = (sqlite3_errcode(s->db) & 0xFF) == SQLITE_BUSY;
+        if (!others || clock_mono_us() >= end_us)
             return err_set(err, why.status, "%s", why.text);
-        why = (struct err){0};
         sqlite3_sleep(LOOK_MS);
     }
-    return 0;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

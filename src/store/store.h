@@ -21,7 +21,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
 void store_close(struct store *s); /* commits what is pending */
 
 /* Error of status 5 if another program has the database open, as one that stores a run has. Waits
- * two seconds for one that only looks into it. */
+ * up to two seconds for others to leave. */
 int store_check_alone(struct store *s, struct err *err) MUST_CHECK;
 
 /* A setting, tag or fact about the server, kept as text. */
