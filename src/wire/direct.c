@@ -51,9 +51,9 @@ static size_t whole_chunks(struct span text)
 /* What was read at once. */
 struct reading {
     char text[PEEK_BYTES];
-    size_t len; /* of the whole chunks in it */
-    bool rest;  /* something is left for libcurl */
-    bool broken;
+    size_t len;  /* of the whole chunks in it */
+    bool rest;   /* something is left for libcurl */
+    bool broken; /* which libcurl, asking the session again, might take for a pause */
 };
 
 /* What the socket holds, up to `cap` bytes; it stays there. */
@@ -159,7 +159,7 @@ static bool proxied(const struct endpoint *ep)
 
 bool direct_open(const struct endpoint *ep, struct tls **t)
 {
-    bool https = strncasecmp(ep->url, "https:", 6) == 0;
+    bool https = endpoint_speaks_tls(ep);
     *t = NULL;
     if (ep->through_libcurl || ep->http2)
         return false;

@@ -2,9 +2,10 @@
  * a read on each event that comes alone. Inside wire only.
  *
  * Only whole chunks of an answer over HTTP/1.1, plain or in TLS records (tls.h), are taken, only
- * between two chunks, and never the last: all else, headers, ends, faults, handshakes, compression,
- * odd framing, stays libcurl's, which doesn't notice. What libcurl reads itself is followed through
- * its debug callback; where the two would not agree on what was read, libcurl reads on alone. */
+ * between two chunks, and never the last: all else, headers, ends, compression, odd framing, stays
+ * libcurl's, which doesn't notice. So do faults, but for records that are not what their keys say.
+ * What libcurl reads itself is followed through its debug callback; where the two would not agree
+ * on what was read, libcurl reads on alone. */
 #ifndef DIRECT_H
 #define DIRECT_H
 

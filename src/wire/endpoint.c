@@ -151,6 +151,11 @@ void endpoint_release(struct endpoint *ep)
     *ep = (struct endpoint){0};
 }
 
+bool endpoint_speaks_tls(const struct endpoint *ep)
+{
+    return strncmp(ep->url, "https:", 6) == 0;
+}
+
 char *endpoint_route(const struct endpoint *ep, const char *route)
 {
     const char *mark = ep->query ? "?" : "", *query = ep->query ? ep->query : "";

@@ -42,6 +42,9 @@ int endpoint_init(struct endpoint *ep, const struct dialect *dialect, const char
                   struct err *err);
 void endpoint_release(struct endpoint *ep);
 
+/* Whether what is sent to it is https. */
+bool endpoint_speaks_tls(const struct endpoint *ep);
+
 /* The URL of another route below the base ("/models") or, with a leading '^', below the host's root
  * ("^/health"). The caller's. */
 char *endpoint_route(const struct endpoint *ep, const char *route);

@@ -167,7 +167,7 @@ static void finish(void *owner, CURLcode rc);
 static bool on_chunk(void *arg, struct span payload)
 {
     struct exchange *x = arg;
-    x->http->n_direct++;
+    x->http->n_direct += payload.data != NULL;
     if (payload.data && take(x, payload))
         return true;
     finish(x, CURLE_RECV_ERROR);

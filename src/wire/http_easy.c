@@ -26,11 +26,6 @@ void http_global_end(void)
     curl_global_cleanup();
 }
 
-static bool speaks_tls(const struct endpoint *ep)
-{
-    return strncmp(ep->url, "https", 5) == 0;
-}
-
 /* Certificates of the system's that nothing is held against would still be read, and their places
  * copied, for each connection. */
 static void forget_system_certificates(CURL *easy)
@@ -41,7 +36,7 @@ static void forget_system_certificates(CURL *easy)
 
 static void set_tls(CURL *easy, const struct endpoint *ep)
 {
-    if (!ep->cacert && (ep->insecure || !speaks_tls(ep)))
+    if (!ep->cacert && (ep->insecure || !endpoint_speaks_tls(ep)))
         forget_system_certificates(easy);
     if (ep->cacert)
         curl_easy_setopt(easy, CURLOPT_CAINFO, ep->cacert);
@@ -62,14 +57,15 @@ CURL *http_easy_new(const struct endpoint *ep)
         abort();
     long version = CURL_HTTP_VERSION_1_1;
     if (ep->http2) /* without TLS there is nothing to agree on a version with */
-        version = speaks_tls(ep) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+        version =
+            endpoint_speaks_tls(ep) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, ep->http2 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    if (speaks_tls(ep)) /* a proxy is asked for its tunnel without our header lines */
+    if (endpoint_speaks_tls(ep)) /* a proxy is asked for its tunnel without our header lines */
         curl_easy_setopt(easy, CURLOPT_USERAGENT, AGENT);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -118,7 +114,8 @@ static bool user_sends(const struct endpoint *ep, const char *name)
     return false;
 }
 
-/* What libcurl would say by itself too, but print twice for each request, character by character.
+/* What libcurl says by itself it prints twice for each request, character by character. The
+ * encodings are those that the usual clients name; libcurl decodes others that come all the same.
  */
 static struct curl_slist *add_own(struct curl_slist *list, const struct endpoint *ep)
 {

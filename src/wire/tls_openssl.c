@@ -103,7 +103,6 @@ struct tls_session *tls_session_of(const struct tls *t, CURL *easy)
     SSL *ssl = info->internals;
     if (SSL_get_read_ahead(ssl)) /* it may hold records that no event of the socket tells of */
         return NULL;
-    SSL_set_msg_callback(ssl, NULL); /* libcurl's, which prints */
     return (struct tls_session *)ssl;
 }
 

@@ -4,7 +4,11 @@
 #include <openssl/err.h>
 
 #include "http_outcomes.h"
+#include "tls.h"
 #include "tlsfront.h"
+
+/* Whether libcurl's TLS library is the one that is linked here. */
+static bool readable;
 
 static void test_outcomes(void)
 {
@@ -30,7 +34,7 @@ static void test_outcomes(void)
         raw_stop(s);
     }
 
-    CHECK(direct > 0);
+    CHECK((direct > 0) == readable);
 }
 
 /* Records read without libcurl leave it a connection that it can use again, whatever the peer sends
@@ -46,14 +50,14 @@ static void test_reuse(void)
         s->cut = cut_chunks;
         open_at(&ep, "https", f->port, "stream");
         last_direct = 0;
-        for (int n = 1; n <= 100 && !last_direct; n++) {
+        for (int n = 1; n <= (readable ? 100 : 1) && !last_direct; n++) {
             repeat(&ep, 3, &r);
             CHECK(r.reused && r.done && !r.retries);
             CHECK_STR(buf_str(&r.content), "hi");
             CHECK_INT(atomic_load(&s->n_connections), n);
             reply_release(&r);
         }
-        CHECK(last_direct > 0 && last_direct <= 6);
+        CHECK((last_direct > 0) == readable && last_direct <= 6);
         endpoint_release(&ep);
         tls_stop(f);
         raw_stop(s);
@@ -134,7 +138,7 @@ static void test_others_errors(void)
     wait_for(spoiler.http, &spoiler.done, 1);
     CHECK_INT(r.end, END_CLEAN);
     CHECK_INT(r.content.len, 2 * BURST_CHUNKS);
-    CHECK(http_direct_chunks(spoiler.http) > 0);
+    CHECK((http_direct_chunks(spoiler.http) > 0) == readable);
     http_free(spoiler.http);
     reply_release(&r);
     endpoint_release(&ep);
@@ -147,6 +151,9 @@ int main(void)
     struct err err = {0};
     CHECK_INT(http_global_init(&err), 0);
     make_burst();
+    struct tls *t = tls_new();
+    readable = t != NULL;
+    tls_free(t);
     test_outcomes();
     test_reuse();
     test_faults();
