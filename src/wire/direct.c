@@ -182,9 +182,18 @@ void direct_start(struct direct *d, struct http_multi *m)
     d->fd = -1;
 }
 
+/* The headers may have come before the socket was watched: with the request, where a connection is
+ * used again and the server is quick. */
+static void divert(struct direct *d)
+{
+    if (d->following && d->fd >= 0)
+        loop_divert(d->multi->loop, d->fd, direct_ready, d);
+}
+
 void direct_socket(struct direct *d, int fd)
 {
     d->fd = fd;
+    divert(d);
 }
 
 /* The value of header `name` (with its colon) in `line`; no data if it is another header. */
@@ -211,7 +220,7 @@ void direct_header(struct direct *d, struct span line, bool may)
     else if (transfer.data || value_of(line, "Content-Encoding:").data)
         d->other_coding = true;
     bool end = line.len <= 2;
-    if (!end || !may || !d->chunked || d->other_coding || d->fd < 0)
+    if (!end || !may || !d->chunked || d->other_coding)
         return;
     d->session = tls_session_of(d->tls, d->easy);
     if (d->tls && !d->session)
@@ -220,7 +229,7 @@ void direct_header(struct direct *d, struct span line, bool may)
     d->delivered = 0;
     d->following = true;
     curl_easy_setopt(d->easy, CURLOPT_VERBOSE, 1L);
-    loop_divert(d->multi->loop, d->fd, direct_ready, d);
+    divert(d);
 }
 
 void direct_delivered(struct direct *d, size_t n)

@@ -50,7 +50,7 @@ void direct_init(struct direct *d, CURL *easy, struct tls *t, direct_take *take,
 /* A request is about to be sent through `m`. */
 void direct_start(struct direct *d, struct http_multi *m);
 
-/* The transfer uses this socket. */
+/* The transfer uses this socket, which the loop watches. */
 void direct_socket(struct direct *d, int fd);
 
 /* A header line came; the blank one that ends them starts the following, where one may follow. */

@@ -13,14 +13,16 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *so
         loop_forget(m->loop, fd);
         return 0;
     }
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    if (what != CURL_POLL_REMOVE && owner)
-        m->socket(owner, fd);
     unsigned want = what == CURL_POLL_IN      ? LOOP_READ
                     : what == CURL_POLL_OUT   ? LOOP_WRITE
                     : what == CURL_POLL_INOUT ? LOOP_READ | LOOP_WRITE
                                               : LOOP_NONE;
-    return loop_watch(m->loop, fd, want, m) ? 0 : -1;
+    if (!loop_watch(m->loop, fd, want, m))
+        return -1;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    if (want != LOOP_NONE && owner)
+        m->socket(owner, fd);
+    return 0;
 }
 
 static int on_timeout(CURLM *curl, long timeout_ms, void *arg)

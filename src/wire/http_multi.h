@@ -10,7 +10,7 @@
 /* A transfer is over: `owner` is its handle's CURLINFO_PRIVATE. Not called from inside libcurl. */
 typedef void http_multi_done(void *owner, CURLcode result);
 
-/* The transfer of `owner` uses this socket from now on. */
+/* The transfer of `owner` uses this socket, which is watched from now on. */
 typedef void http_multi_socket(void *owner, int fd);
 
 struct http_multi {

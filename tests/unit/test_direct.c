@@ -250,6 +250,25 @@ static void test_headers(void)
     CHECK_INT(left_after(hints, true), 12);
 }
 
+/* On a connection that is used again the headers may come before its socket is watched. */
+static void test_late_socket(void)
+{
+    static const char bytes[] = "2\r\nhi\r\n";
+    struct reader r;
+    open_reader(&r, sizeof bytes);
+    direct_stop(&r.direct);
+    direct_start(&r.direct, &r.multi);
+    headers(&r, chunked);
+    CHECK_INT(write(r.ends[1], bytes, sizeof bytes - 1), sizeof bytes - 1);
+    loop_run(r.multi.loop, 0);
+    CHECK_INT(r.takes, 0);
+    direct_socket(&r.direct, r.ends[0]);
+    loop_run(r.multi.loop, 0);
+    CHECK_INT(r.takes, 1);
+    CHECK_STR(buf_str(&r.got), "hi");
+    close_reader(&r);
+}
+
 /* Where what libcurl handed on is not what its bytes held, it reads alone. */
 static void test_disagreement(void)
 {
@@ -274,6 +293,7 @@ int main(void)
     test_whole();
     test_turns();
     test_headers();
+    test_late_socket();
     test_disagreement();
     curl_global_cleanup();
     return check_end();
