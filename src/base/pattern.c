@@ -125,16 +125,16 @@ static void translate(const char *regex, struct buf *out)
 }
 
 /* Takes over what PCRE2 knows of all matches. A needed letter may be meant in both cases. */
-static void learn(struct pattern *p, const pcre2_code *code)
+static void learn(struct pattern *p)
 {
     uint32_t min = 0, has_first = 0, first = 0, has_needed = 0, needed = 0;
     const uint8_t *bytes = NULL;
-    pcre2_pattern_info(code, PCRE2_INFO_MINLENGTH, &min);
-    pcre2_pattern_info(code, PCRE2_INFO_FIRSTBITMAP, &bytes);
-    pcre2_pattern_info(code, PCRE2_INFO_FIRSTCODETYPE, &has_first);
-    pcre2_pattern_info(code, PCRE2_INFO_FIRSTCODEUNIT, &first);
-    pcre2_pattern_info(code, PCRE2_INFO_LASTCODETYPE, &has_needed);
-    pcre2_pattern_info(code, PCRE2_INFO_LASTCODEUNIT, &needed);
+    pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &min);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTBITMAP, &bytes);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODETYPE, &has_first);
+    pcre2_pattern_info(p->code, PCRE2_INFO_FIRSTCODEUNIT, &first);
+    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODETYPE, &has_needed);
+    pcre2_pattern_info(p->code, PCRE2_INFO_LASTCODEUNIT, &needed);
     p->min_bytes = min;
     p->needed = has_needed && needed < 0x80 && !isalpha((int)needed) ? (int)needed : -1;
     p->picky = bytes || (has_first == 1 && first < 0x80);
@@ -165,7 +165,7 @@ static int compile(struct pattern *p, struct err *err)
     uint32_t options = compile_options(p->flags);
     p->code = compile_text(&text, options, &code, &at);
     if (p->code) {
-        learn(p, p->code);
+        learn(p);
         if (p->flags & PATTERN_NEAR) {
             pcre2_code_free(p->code);
             p->code = compile_text(&text, options | PCRE2_NO_START_OPTIMIZE, &code, &at);
