@@ -61,10 +61,10 @@ sweep 3 failing2 --on-hook-failure stop
 sweep 4 failing2 --resume
 [ "$(sql "$db" "SELECT count(DISTINCT place) FROM sweep_starts WHERE state = 'done' AND sweep = 2")" = 4 ] || fail "not filled"
 
-# collect hangs, with a child: both are ended after the limit.
+# collect hangs, with a child that would outlive it: both are ended after the limit.
 cat >"$work/before.sh" <<SH
 if [ "\$action" = collect ] && [ "\$TOOLSTORM_FACTOR_GRAPH" = off ]; then
-    sleep 1000 &
+    tail -f /dev/null --pid=$$ &
     echo \$! >>"$work/hanging"
     wait
 fi
