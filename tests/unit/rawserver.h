@@ -3,8 +3,6 @@
 #ifndef RAWSERVER_H
 #define RAWSERVER_H
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +12,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "listener.h"
 
 enum raw_then {
     RAW_KEEP,   /* wait for the next request */
@@ -36,8 +35,6 @@ struct raw_reply {
     int die_from_connection; /* the n-th connection, from 1, and all later ones likewise */
 };
 
-#define RAW_MAX_THREADS 512
-
 /* How many of `len` bytes that are left of a reply go out at once, before a millisecond's pause. */
 typedef size_t raw_cut(const char *left, size_t len);
 
@@ -45,10 +42,8 @@ struct raw_server {
     const struct raw_reply *replies;
     size_t n_replies;
     raw_cut *cut; /* NULL: all; change it only when nothing is in flight */
-    int listener, port;
-    pthread_t acceptor;
-    pthread_t threads[RAW_MAX_THREADS];
-    int n_threads;
+    struct listener listener;
+    int port;
     atomic_int n_connections, n_requests;
     char last_request[65536]; /* read it only when nothing is in flight */
     pthread_mutex_t lock;
@@ -157,32 +152,20 @@ static bool raw_answer(struct raw_connection *c, int nth)
     return false;
 }
 
-static void *raw_serve(void *arg)
+static void raw_serve(void *owner, int fd)
 {
-    struct raw_connection *c = arg;
+    struct raw_server *s = owner;
+    struct raw_connection *c = malloc(sizeof *c);
+    if (!c)
+        abort();
+    c->server = s;
+    c->fd = fd;
+    c->number = atomic_fetch_add(&s->n_connections, 1) + 1;
     int nth = 1;
     while (raw_read(c) && raw_answer(c, nth))
         nth++;
-    close(c->fd);
+    close(fd);
     free(c);
-    return NULL;
-}
-
-static void *raw_accept(void *arg)
-{
-    struct raw_server *s = arg;
-    for (int fd; (fd = accept(s->listener, NULL, NULL)) >= 0;) {
-        struct raw_connection *c = malloc(sizeof *c);
-        if (!c || s->n_threads == RAW_MAX_THREADS)
-            abort();
-        c->server = s;
-        c->fd = fd;
-        c->number = atomic_fetch_add(&s->n_connections, 1) + 1;
-        if (pthread_create(&s->threads[s->n_threads], NULL, raw_serve, c) != 0)
-            abort();
-        s->n_threads++;
-    }
-    return NULL;
 }
 
 /* `unix_path` NULL: a free port of 127.0.0.1. */
@@ -195,31 +178,15 @@ static struct raw_server *raw_start(const struct raw_reply *replies, size_t n,
     s->replies = replies;
     s->n_replies = n;
     pthread_mutex_init(&s->lock, NULL);
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    socklen_t len = sizeof in;
-    if (unix_path)
-        snprintf(un.sun_path, sizeof un.sun_path, "%s", unix_path);
-    s->listener = socket(unix_path ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
-    const void *address = unix_path ? (const void *)&un : (const void *)&in;
-    if (bind(s->listener, address, unix_path ? sizeof un : sizeof in) < 0 ||
-        listen(s->listener, 512) < 0)
-        abort();
-    if (!unix_path && getsockname(s->listener, (struct sockaddr *)&in, &len) == 0)
-        s->port = ntohs(in.sin_port);
-    if (pthread_create(&s->acceptor, NULL, raw_accept, s) != 0)
-        abort();
+    listener_start(&s->listener, unix_path, raw_serve, s);
+    s->port = s->listener.port;
     return s;
 }
 
 /* Every client connection must be closed by then. */
 static void raw_stop(struct raw_server *s)
 {
-    shutdown(s->listener, SHUT_RDWR);
-    pthread_join(s->acceptor, NULL);
-    for (int i = 0; i < s->n_threads; i++)
-        pthread_join(s->threads[i], NULL);
-    close(s->listener);
+    listener_stop(&s->listener);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }

@@ -1,22 +1,18 @@
 /* tlsfront.h - a TLS end in front of a server on loopback: what the server sends at once becomes
- * one record. One thread a connection, at most TLS_MAX_THREADS of them. */
+ * one record. */
 #ifndef TLSFRONT_H
 #define TLSFRONT_H
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <openssl/ec.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TLS_MAX_THREADS 512
+#include "listener.h"
 
 enum tls_habit {
     TLS_PIECES = 1,  /* records leave in pieces of 100 bytes, a millisecond apart */
@@ -28,13 +24,10 @@ enum tls_habit {
 };
 
 struct tls_front {
-    int port, listener, server_port;
+    struct listener listener;
+    int port, server_port;
     unsigned habits; /* change them only when nothing is connected */
     SSL_CTX *context;
-    pthread_t acceptor;
-    pthread_t threads[TLS_MAX_THREADS];
-    int n_threads;
-    atomic_int n_resumed;
 };
 
 struct tls_link {
@@ -82,7 +75,6 @@ static bool tls_shake(struct tls_link *l)
     for (int rc; (rc = SSL_accept(l->ssl)) <= 0;)
         if (SSL_get_error(l->ssl, rc) != SSL_ERROR_WANT_READ || !tls_flush(l) || !tls_refill(l))
             return false;
-    atomic_fetch_add(&l->front->n_resumed, SSL_session_reused(l->ssl));
     return tls_flush(l);
 }
 
@@ -135,43 +127,29 @@ static void tls_relay(struct tls_link *l)
         continue;
 }
 
-static void *tls_serve(void *arg)
+static void tls_serve(void *owner, int fd)
 {
-    struct tls_link *l = arg;
+    struct tls_front *f = owner;
     struct sockaddr_in in = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                             .sin_port = htons((uint16_t)l->front->server_port)};
-    l->ssl = SSL_new(l->front->context);
-    l->out = BIO_new(BIO_s_mem());
-    l->server = socket(AF_INET, SOCK_STREAM, 0);
-    tls_need(l->ssl && l->out && l->server >= 0);
-    SSL_set_bio(l->ssl, BIO_new(BIO_s_mem()), l->out);
-    if (connect(l->server, (struct sockaddr *)&in, sizeof in) == 0 && tls_shake(l))
-        tls_relay(l);
-    if (l->reset) {
+                             .sin_port = htons((uint16_t)f->server_port)};
+    struct tls_link l = {.front = f,
+                         .ssl = SSL_new(f->context),
+                         .out = BIO_new(BIO_s_mem()),
+                         .client = fd,
+                         .server = socket(AF_INET, SOCK_STREAM, 0)};
+    tls_need(l.ssl && l.out && l.server >= 0);
+    SSL_set_bio(l.ssl, BIO_new(BIO_s_mem()), l.out);
+    if (connect(l.server, (struct sockaddr *)&in, sizeof in) == 0 && tls_shake(&l))
+        tls_relay(&l);
+    if (l.reset) {
         poll(NULL, 0, 20); /* a reset takes along what was not read */
         struct linger now = {.l_onoff = 1, .l_linger = 0};
-        setsockopt(l->client, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     }
-    close(l->client);
-    close(l->server);
-    SSL_free(l->ssl);
-    free(l);
-    return NULL;
-}
-
-static void *tls_accept(void *arg)
-{
-    struct tls_front *f = arg;
-    for (int fd; (fd = accept(f->listener, NULL, NULL)) >= 0;) {
-        struct tls_link *l = calloc(1, sizeof *l);
-        tls_need(l && f->n_threads < TLS_MAX_THREADS);
-        l->front = f;
-        l->client = fd;
-        tls_need(pthread_create(&f->threads[f->n_threads], NULL, tls_serve, l) == 0);
-        f->n_threads++;
-    }
-    return NULL;
+    close(fd);
+    close(l.server);
+    SSL_free(l.ssl);
 }
 
 /* A key and a certificate that nobody vouches for. */
@@ -197,31 +175,21 @@ static void tls_identify(SSL_CTX *context)
 static struct tls_front *tls_start(int server_port, unsigned habits)
 {
     struct tls_front *f = calloc(1, sizeof *f);
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof in;
     tls_need(f);
     f->server_port = server_port;
     f->habits = habits;
     f->context = SSL_CTX_new(TLS_server_method());
     tls_identify(f->context);
     SSL_CTX_set_max_proto_version(f->context, habits & TLS_OLD ? TLS1_2_VERSION : TLS1_3_VERSION);
-    f->listener = socket(AF_INET, SOCK_STREAM, 0);
-    tls_need(bind(f->listener, (struct sockaddr *)&in, sizeof in) == 0 &&
-             listen(f->listener, 512) == 0 &&
-             getsockname(f->listener, (struct sockaddr *)&in, &len) == 0);
-    f->port = ntohs(in.sin_port);
-    tls_need(pthread_create(&f->acceptor, NULL, tls_accept, f) == 0);
+    listener_start(&f->listener, NULL, tls_serve, f);
+    f->port = f->listener.port;
     return f;
 }
 
 /* Every client connection must be closed by then. */
 static void tls_stop(struct tls_front *f)
 {
-    shutdown(f->listener, SHUT_RDWR);
-    pthread_join(f->acceptor, NULL);
-    for (int i = 0; i < f->n_threads; i++)
-        pthread_join(f->threads[i], NULL);
-    close(f->listener);
+    listener_stop(&f->listener);
     SSL_CTX_free(f->context);
     free(f);
 }
