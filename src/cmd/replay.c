@@ -18,9 +18,9 @@
 #include "rate_text.h"
 #include "replay_words.h"
 #include "report.h"
+#include "request.h"
 #include "restage.h"
 #include "scenario.h"
-#include "session.h"
 #include "sim.h"
 #include "store.h"
 #include "text.h"
@@ -92,8 +92,8 @@ static struct span watched_body(const struct replaying *r)
 static char *name_request(const struct replaying *r, const struct play *p, long session, int round)
 {
     const struct section *run = restage_run(&r->stage);
-    return session_name(
-        &(struct session_place){.scenario = r->stage.scenario,
+    return request_name(
+        &(struct request_place){.scenario = r->stage.scenario,
                                 .seed = (uint64_t)figures_long(run, 0, "seed"),
                                 .session = session,
                                 .round = round,
@@ -117,7 +117,7 @@ static void add_opening(const struct replaying *r, const struct play *p, struct 
 {
     struct span body = watched_body(r), messages = json_raw_get(body, "messages");
     struct buf history = BUF_INIT, array = BUF_INIT;
-    session_open(r->endpoint.dialect, r->stage.scenario, p, &history);
+    request_history(r->endpoint.dialect, r->stage.scenario, p, &history);
     buf_addf(&array, "[%s]", buf_str(&history));
     splice(body, messages, buf_span(&array), out);
     buf_release(&history);

@@ -10,12 +10,12 @@
 #include "digest.h"
 #include "file.h"
 #include "report.h"
+#include "request.h"
 #include "run_options.h"
 #include "run_play.h"
 #include "run_record.h"
 #include "run_resume.h"
 #include "run_setup.h"
-#include "session.h"
 #include "store.h"
 
 static int print_summary(struct store *store, long run, const struct run_options *o,
@@ -101,7 +101,7 @@ static struct store *open_store(const struct run_options *o, struct err *err)
 static int preview(const struct run_setup *s, struct err *err)
 {
     struct buf body = BUF_INIT;
-    session_preview(&s->settings, s->options->only ? s->options->only : 1, &body);
+    request_preview(&s->settings, s->options->only ? s->options->only : 1, &body);
     buf_addc(&body, '\n');
     int rc = cmd_print(&body, err);
     buf_release(&body);

@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "queue.h"
 #include "reply.h"
+#include "request.h"
 #include "rng.h"
 #include "scenario.h"
 #include "session.h"
@@ -48,6 +49,7 @@ struct slot {
 struct load {
     const struct settings *settings;
     struct progress progress;
+    struct buf beginning; /* of all requests */
     struct queue *queue;
     struct worker *workers;
     int n_workers, n_started;
@@ -73,6 +75,12 @@ static long session_number(const struct settings *s, long order)
     if (s->only > 0)
         return s->only;
     return s->shards > 1 ? s->shard + order * s->shards : order + 1;
+}
+
+/* The place in the start order of the `next`-th session that is played. */
+static long order_of(const struct settings *s, long next)
+{
+    return s->missing ? s->missing[next] : next;
 }
 
 /* When the `next`-th session of this process may start. */
@@ -184,7 +192,7 @@ static void start_session(struct worker *w, long next)
 {
     const struct settings *settings = w->load->settings;
     struct progress *p = &w->load->progress;
-    long order = settings->missing ? settings->missing[next] : next;
+    long order = order_of(settings, next);
     long in_flight = atomic_fetch_add(&p->sessions_in_flight, 1) + 1;
     long long zero = 0, now = clock_mono_us();
     if (in_flight >= settings->concurrency)
@@ -193,7 +201,8 @@ static void start_session(struct worker *w, long next)
         atomic_store(&p->last_start_us, now);
     struct slot *slot = mem_zero(1, sizeof *slot);
     slot->worker = w;
-    slot->session = session_new(settings, p, session_number(settings, order), order + 1);
+    slot->session = session_new(settings, p, buf_span(&w->load->beginning),
+                                session_number(settings, order), order + 1);
     slot->next = w->first;
     if (slot->next)
         slot->next->prev = slot;
@@ -314,6 +323,9 @@ struct load *load_start(const struct settings *settings, struct err *err)
     l->total = settings->missing ? settings->n_missing : load_sessions(settings);
     l->n_workers =
         settings->threads < settings->concurrency ? settings->threads : (int)settings->concurrency;
+    if (l->total > 1)
+        request_beginning(settings, session_number(settings, order_of(settings, 0)),
+                          session_number(settings, order_of(settings, 1)), &l->beginning);
     l->start_offsets_us = settings->request_rate > 0 ? poisson_starts(settings, l->total) : NULL;
     l->queue = queue_new(QUEUE_LENGTH);
     pthread_mutex_init(&l->ending, NULL);
@@ -385,6 +397,7 @@ struct load_figures load_end(struct load *l)
     pthread_cond_destroy(&l->ended);
     overlap_free(l->progress.overlap);
     queue_free(l->queue);
+    buf_release(&l->beginning);
     free(l->start_offsets_us);
     free(l->workers);
     free(l);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "http.h"
 #include "judge.h"
 #include "mem.h"
 #include "redact.h"
@@ -208,7 +209,7 @@ static struct buf take(struct buf *from)
     return b;
 }
 
-void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct span request,
+void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct http_body request,
                        struct reply *r, const struct verdict *v)
 {
     struct answers *a = facts->twin ? &o->twins : &o->own;
@@ -220,7 +221,7 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
     struct round_row *row = &a->rounds[a->n_rounds];
     struct round_memory *m = &a->round_memory[a->n_rounds++];
     fill_row(row, facts, r, v);
-    row->request_bytes = (long)request.len;
+    row->request_bytes = (long)(request.shared.len + request.own.len);
     memcpy(m->finish, r->finish, sizeof m->finish);
     redact_pieces(o->redactor, m->finish);
     m->quirks = quirk_words(v->quirks);
@@ -229,7 +230,9 @@ void outcome_add_round(struct outcome *o, const struct round_facts *facts, struc
         copy_text((struct span){buf_str(&r->error_text),
                                 r->error_text.len < ERROR_BYTES ? r->error_text.len : ERROR_BYTES});
     if (facts->keep) {
-        buf_add(&m->request, request.data, request.len);
+        buf_reserve(&m->request, (size_t)row->request_bytes);
+        buf_add(&m->request, request.shared.data, request.shared.len);
+        buf_add(&m->request, request.own.data, request.own.len);
         redact_bytes(o->redactor, m->request.data, m->request.len);
         m->arrivals = arrival_text(r);
         m->headers = take(&r->headers);

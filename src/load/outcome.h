@@ -8,13 +8,13 @@
 
 #include "words.h"
 
+struct http_body;
 struct redactor;
 struct reply;
 struct settings;
 struct verdict;
 struct session_row;
 struct outcome;
-struct span;
 
 /* What is added to it is kept without the secrets of `redactor`, which outlives it. */
 struct outcome *outcome_new(const struct redactor *redactor, long session, long start_order,
@@ -32,7 +32,7 @@ struct round_facts {
 };
 
 /* Adds a round: copies what the rows need, and takes the raw bytes out of `r` if they are kept. */
-void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct span request,
+void outcome_add_round(struct outcome *o, const struct round_facts *facts, struct http_body request,
                        struct reply *r, const struct verdict *v);
 
 /* The round in which another session's token is first used, for findings that name an owner. */

@@ -40,7 +40,8 @@ static void begin(struct lane *l, const struct replay_request *q, http_done *don
 {
     reply_init(&l->reply);
     l->reply.stream = l->playing->replay->stream;
-    l->exchange = http_post(l->playing->http, q->body, q->header, &l->reply, done, l);
+    l->exchange = http_post(l->playing->http, (struct http_body){.own = q->body}, q->header,
+                            &l->reply, done, l);
 }
 
 static size_t crowd_size(const struct replay *r)

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "dialect.h"
-#include "endpoint.h"
 #include "expect.h"
 #include "judge.h"
 #include "mem.h"
@@ -16,7 +14,7 @@
 #include "overlap.h"
 #include "progress.h"
 #include "reply.h"
-#include "rng.h"
+#include "request.h"
 #include "scenario.h"
 #include "settings.h"
 
@@ -24,18 +22,13 @@
 #define FIRST_BACKOFF_US  INT64_C(1000000) /* without Retry-After; doubled each time */
 #define MAX_BACKOFF_US    INT64_C(60000000)
 
-#define FRAME_BYTES 1000 /* usual for a request without its messages */
-
 struct session {
     const struct settings *settings;
     struct progress *progress;
     struct play *play;
     long number;
     int round, rounds;
-    struct buf body;     /* the request: a head, the messages so far, a tail */
-    size_t messages_end; /* in it; 0 = the user's own messages are sent instead of the session's */
-    struct buf unsent;   /* which then go here */
-    struct buf tails[2]; /* what follows the messages: in the asked form, in the twin's */
+    struct request request;
     char *header;
     struct reply reply;
     struct overlap_mark mark;
@@ -45,147 +38,45 @@ struct session {
     bool in_twin;
     struct reply first;
     struct round_facts first_facts;
-    struct buf first_body;
+    struct buf first_own;
     struct outcome *outcome;
     struct outcome_end end;
     bool damaged;
 };
 
-/* The context tells nothing of which token comes in which round. */
-static struct play *new_play(const struct settings *s, long number, long context_tokens)
-{
-    struct play_settings ps = {.seed = s->seed,
-                               .rounds = s->rounds,
-                               .context_tokens = context_tokens,
-                               .n_sessions = s->sessions};
-    return play_new(s->scenario, &ps, s->key, number);
-}
-
-/* A server that is given one seed for all sessions may answer all of them alike. */
-static long long sampling_seed(const struct settings *s, long number)
-{
-    return s->sampling_seed ? (long long)(rng_mix(s->seed ^ rng_mix((uint64_t)number)) & 0x7FFFFFFF)
-                            : -1;
-}
-
-static void write_body(const struct settings *s, long number, struct span messages, bool stream,
-                       size_t *messages_end, struct buf *out)
-{
-    struct chat_request q = {.model = s->model,
-                             .messages = messages,
-                             .messages_end = messages_end,
-                             .tools = span_of(scenario_tools_json(s->scenario)),
-                             .tool_choice = s->tool_choice,
-                             .stream = stream,
-                             .temperature = s->temperature,
-                             .max_tokens = s->max_tokens,
-                             .seed = sampling_seed(s, number),
-                             .extra_body = s->extra_body};
-    s->endpoint->dialect->request(&q, out);
-}
-
-void session_open(const struct dialect *d, const struct scenario *sc, const struct play *p,
-                  struct buf *history)
-{
-    size_t n;
-    const struct message *opening = play_opening(p, &n);
-    buf_adds(history, scenario_history(sc));
-    for (size_t i = 0; i < n; i++)
-        d->message(&opening[i], history);
-}
-
-/* The history may be large and is written once: what is said next takes the place of the tail. */
-static void say(struct session *s, const struct message *m)
-{
-    const struct dialect *d = s->settings->endpoint->dialect;
-    if (!s->messages_end) {
-        d->message(m, &s->unsent);
-        return;
-    }
-    s->body.len = s->messages_end;
-    d->message(m, &s->body);
-    s->messages_end = s->body.len;
-}
-
-/* Writes what stands around the messages; what is before them goes to the body, if that is wanted.
- */
-static void write_frame(struct session *s, bool twin, struct buf *head)
-{
-    const struct settings *t = s->settings;
-    struct buf frame = BUF_INIT;
-    size_t end = 0;
-    buf_reserve(&frame, FRAME_BYTES);
-    write_body(t, s->number, span_of(""), t->stream != twin, &end, &frame);
-    if (head)
-        buf_add(head, frame.data, end);
-    buf_add(&s->tails[twin], frame.data + end, frame.len - end);
-    buf_release(&frame);
-}
-
-static void open_body(struct session *s)
-{
-    const struct settings *t = s->settings;
-    write_frame(s, false, &s->body);
-    bool sent = s->body.len > 0;
-    session_open(t->endpoint->dialect, t->scenario, s->play, sent ? &s->body : &s->unsent);
-    s->messages_end = s->body.len;
-}
-
-char *session_name(const struct session_place *p)
-{
-    struct buf b = BUF_INIT;
-    buf_adds(&b, "X-Toolstorm-Session: scenario=");
-    buf_adds(&b, scenario_name(p->scenario));
-    buf_adds(&b, ";seed=");
-    buf_add_ulong(&b, p->seed);
-    buf_adds(&b, ";session=");
-    buf_add_long(&b, p->session);
-    buf_adds(&b, ";round=");
-    buf_add_long(&b, p->round);
-    buf_adds(&b, ";rounds=");
-    buf_add_long(&b, p->rounds);
-    buf_adds(&b, ";context=");
-    buf_add_long(&b, p->context_tokens);
-    buf_adds(&b, p->twin ? ";twin=1" : "");
-    buf_adds(&b, p->replay ? ";replay=1" : "");
-    return buf_take(&b);
-}
-
 /* Writes the round's request in the asked form, or its twin in the other. */
 static void prepare(struct session *s)
 {
-    if (!s->tails[s->in_twin].len)
-        write_frame(s, s->in_twin, NULL);
-    s->body.len = s->messages_end;
-    buf_add(&s->body, s->tails[s->in_twin].data, s->tails[s->in_twin].len);
+    const struct settings *t = s->settings;
+    request_finish(&s->request, s->in_twin);
     free(s->header);
-    s->header = session_name(&(struct session_place){.scenario = s->settings->scenario,
-                                                     .seed = s->settings->seed,
+    s->header = request_name(&(struct request_place){.scenario = t->scenario,
+                                                     .seed = t->seed,
                                                      .session = s->number,
                                                      .round = s->round,
                                                      .rounds = s->rounds,
-                                                     .context_tokens = s->settings->context_tokens,
+                                                     .context_tokens = t->context_tokens,
                                                      .twin = s->in_twin});
     s->overload_retries = 0;
     reply_init(&s->reply);
-    s->reply.stream = s->settings->stream != s->in_twin;
+    s->reply.stream = t->stream != s->in_twin;
 }
 
-struct session *session_new(const struct settings *settings, struct progress *progress, long number,
-                            long start_order)
+struct session *session_new(const struct settings *settings, struct progress *progress,
+                            struct span beginning, long number, long start_order)
 {
     struct session *s = mem_zero(1, sizeof *s);
     s->settings = settings;
     s->progress = progress;
     s->number = number;
-    s->play = new_play(settings, number, settings->context_tokens);
+    s->play = request_play(settings, number, settings->context_tokens);
     s->round = 1;
     s->rounds = play_rounds(s->play);
     s->outcome = outcome_new(settings->redactor, number, start_order, play_canary(s->play));
     s->end.reason = REASON_maxrounds;
     s->end.warmup = start_order <= settings->warmup;
     s->end.start_us = clock_mono_us() - progress->start_us;
-    open_body(s);
+    request_open(&s->request, settings, s->play, number, beginning);
     play_forget_opening(s->play);
     prepare(s);
     return s;
@@ -199,18 +90,15 @@ void session_free(struct session *s)
     outcome_free(s->outcome);
     reply_release(&s->reply);
     reply_release(&s->first);
-    buf_release(&s->body);
-    buf_release(&s->unsent);
-    buf_release(&s->first_body);
-    buf_release(&s->tails[0]);
-    buf_release(&s->tails[1]);
+    request_release(&s->request);
+    buf_release(&s->first_own);
     free(s->header);
     free(s);
 }
 
-struct span session_body(const struct session *s)
+struct http_body session_body(const struct session *s)
 {
-    return buf_span(&s->body);
+    return request_body(&s->request);
 }
 
 const char *session_header(const struct session *s)
@@ -233,7 +121,7 @@ static int owner_round(const struct session *s, const struct sign *sign)
 {
     if (sign->owner_session == s->number || sign->owner_session > s->settings->sessions)
         return -1;
-    struct play *other = new_play(s->settings, sign->owner_session, 0);
+    struct play *other = request_play(s->settings, sign->owner_session, 0);
     int round = play_slot_round(other, sign->owner_slot);
     play_free(other);
     return round;
@@ -262,9 +150,9 @@ static bool go_on(struct session *s, bool damaged)
     size_t n;
     struct message *answers = play_answers(s->play, s->round, said, &n);
     if (n > 0) {
-        say(s, &m);
+        request_say(&s->request, &m);
         for (size_t i = 0; i < n; i++)
-            say(s, &answers[i]);
+            request_say(&s->request, &answers[i]);
     }
     for (size_t i = 0; i < n; i++)
         message_release(&answers[i]);
@@ -353,7 +241,7 @@ static enum reason judge_round(struct session *s)
     struct verdict v = {0};
     judge_one(s, &s->reply, &v);
     s->facts.keep = worth_keeping(s, &v);
-    outcome_add_round(s->outcome, &s->facts, buf_span(&s->body), &s->reply, &v);
+    outcome_add_round(s->outcome, &s->facts, session_body(s), &s->reply, &v);
     name_owners(s, &v);
     enum reason reason = v.reason;
     verdict_release(&v);
@@ -364,12 +252,13 @@ static enum reason judge_round(struct session *s)
  * other may hide. */
 static enum reason judge_pair(struct session *s)
 {
+    struct http_body first = {.shared = session_body(s).shared, .own = buf_span(&s->first_own)};
     struct verdict own = {0}, twin = {0};
     judge_one(s, &s->first, &own);
     judge_one(s, &s->reply, &twin);
     s->first_facts.keep = s->facts.keep = worth_keeping(s, &own) || worth_keeping(s, &twin);
-    outcome_add_round(s->outcome, &s->first_facts, buf_span(&s->first_body), &s->first, &own);
-    outcome_add_round(s->outcome, &s->facts, buf_span(&s->body), &s->reply, &twin);
+    outcome_add_round(s->outcome, &s->first_facts, first, &s->first, &own);
+    outcome_add_round(s->outcome, &s->facts, session_body(s), &s->reply, &twin);
     name_owners(s, &own);
     name_owners(s, &twin);
     enum reason reason = own.reason;
@@ -383,8 +272,8 @@ static void begin_twin(struct session *s)
 {
     s->first = s->reply;
     s->first_facts = s->facts;
-    buf_clear(&s->first_body);
-    buf_add(&s->first_body, s->body.data, s->body.len);
+    buf_clear(&s->first_own);
+    buf_add(&s->first_own, session_body(s).own.data, session_body(s).own.len);
     s->in_twin = true;
     prepare(s);
 }
@@ -471,14 +360,4 @@ struct outcome *session_outcome(struct session *s)
     struct outcome *o = s->outcome;
     s->outcome = NULL;
     return o;
-}
-
-void session_preview(const struct settings *settings, long number, struct buf *out)
-{
-    struct buf history = BUF_INIT;
-    struct play *play = new_play(settings, number, settings->context_tokens);
-    session_open(settings->endpoint->dialect, settings->scenario, play, &history);
-    write_body(settings, number, buf_span(&history), settings->stream, NULL, out);
-    play_free(play);
-    buf_release(&history);
 }

@@ -28,7 +28,8 @@ int trial_send(const struct endpoint *ep, const struct trial *t, struct reply *r
     if (!h)
         return -1;
     bool done = false, stopping = false;
-    struct exchange *x = http_post(h, t->body, t->header, r, on_done, &done);
+    struct exchange *x =
+        http_post(h, (struct http_body){.own = t->body}, t->header, r, on_done, &done);
     while (!done) {
         if (!stopping && t->stop && t->stop()) {
             stopping = true;

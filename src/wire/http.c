@@ -23,6 +23,7 @@
 #include "redact.h"
 #include "reply.h"
 #include "secrets.h"
+#include "sending.h"
 #include "tls.h"
 
 #define MAX_MULTIS     256
@@ -39,7 +40,7 @@ struct exchange {
     struct http_multi *multi;     /* its own for life: there its last connection may be, idle */
     struct exchange *prev, *next; /* in flight; or the next idle one */
     struct loop_timer timer;
-    struct span body;
+    struct sending sending;
     struct reply *r;
     struct decoder *decoder;
     struct direct direct;
@@ -238,6 +239,7 @@ static struct exchange *new_exchange(struct http *h)
     http_easy_set_post(x->easy, h->ep, h->url);
     x->timer = (struct loop_timer){.fire = check_limits, .arg = x};
     direct_init(&x->direct, x->easy, h->tls, on_chunk, x);
+    sending_init(&x->sending, x->easy);
     curl_easy_setopt(x->easy, CURLOPT_SHARE, h->share);
     curl_easy_setopt(x->easy, CURLOPT_ERRORBUFFER, x->why);
     curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
@@ -255,16 +257,16 @@ static void start(struct exchange *x, bool fresh)
     x->tries = 0;
     x->why[0] = '\0';
     x->r->sent_us = clock_mono_us();
+    sending_begin(&x->sending);
     direct_start(&x->direct, x->multi);
     http_multi_add(x->multi, x->easy, fresh);
     set_timer(x);
 }
 
-struct exchange *http_post(struct http *h, struct span body, const char *extra_header,
+struct exchange *http_post(struct http *h, struct http_body body, const char *extra_header,
                            struct reply *r, http_done *done, void *arg)
 {
     struct exchange *x = new_exchange(h);
-    x->body = body;
     x->r = r;
     x->done = done;
     x->arg = arg;
@@ -275,8 +277,7 @@ struct exchange *http_post(struct http *h, struct span body, const char *extra_h
     x->last_byte_us = x->done_at_us = 0;
     x->began = x->ended = x->cancelled = x->headers_whole = false;
     curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, extra_header ? &x->header : h->headers);
-    curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
-    curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, body.data);
+    sending_set(&x->sending, x->easy, body);
     x->prev = NULL;
     x->next = h->first;
     if (h->first)

@@ -26,10 +26,16 @@ void http_free(struct http *h); /* cancels what is in flight, without callbacks 
 typedef void http_done(void *arg, struct reply *r);
 typedef void http_tick(void *arg);
 
+/* A request's body, in two pieces so that what many begin with can be kept once. */
+struct http_body {
+    struct span shared; /* may be empty */
+    struct span own;
+};
+
 /* POSTs `body` (borrowed until done) to the endpoint's chat route and decodes the answer into `r`
  * (initialised, r->stream set; borrowed until done). `extra_header` is one more "Name: value" line
  * or NULL. `done` is called from http_run(), never from here. */
-struct exchange *http_post(struct http *h, struct span body, const char *extra_header,
+struct exchange *http_post(struct http *h, struct http_body body, const char *extra_header,
                            struct reply *r, http_done *done, void *arg);
 
 /* Ends it as END_CANCELLED; `done` is called from the next http_run(). */

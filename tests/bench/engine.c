@@ -103,7 +103,7 @@ static void post(struct slot *slot)
     reply_init(&slot->reply);
     slot->reply.stream = true;
     w->started++;
-    http_post(w->http, w->body, NULL, &slot->reply, on_done, slot);
+    http_post(w->http, (struct http_body){.own = w->body}, NULL, &slot->reply, on_done, slot);
 }
 
 static void on_tick(void *arg)

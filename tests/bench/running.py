@@ -167,8 +167,7 @@ class Bench:
                     str(w.threads)] + (["--tls"] if tls else [])
         if name == "run":
             return [self.toolstorm, "run", "--quiet", "--base-url", url, "--model", "bench",
-                    "--no-preflight", "--scenario",
-                    os.path.join(HERE, "context.json" if w.context else "stream.json"),
+                    "--no-preflight", "--scenario", os.path.join(HERE, w.scenario),
                     "--context", str(w.context), "--output", "json", "--db", self.db,
                     "--concurrency", str(w.sessions), "--sessions", str(w.requests), "--threads",
                     str(w.threads)] + (SAMPLED if w.sampled else [])

@@ -14,6 +14,7 @@ class Workload:
         self.clients, self.threads = clients, threads
         self.body = more.get("body", 1000)
         self.context = more.get("context", 0)
+        self.scenario = more.get("scenario", "stream.json")
         self.sampled = more.get("sampled", False)
         events, rate, _, ttft = (int(n) for n in re.findall(r"\d+", spec))
         self.events, self.rate = events, rate
@@ -39,7 +40,7 @@ WORKLOADS = [
     Workload("short", "answers of 5 events, 1,000 sessions", "e5-r0-d1-t0", 1000, 30000, BASE),
     Workload("big deltas", "events of 60 KB, 100 sessions", "e20-r0-d8000-t0", 100, 400, BASE),
     Workload("long contexts", "requests of about 200,000 tokens, 20 sessions", "e5-r0-d1-t0", 20, 200,
-             ["decode", "engine", "run"], body=800000, context=200000),
+             ["decode", "engine", "run"], body=800000, context=200000, scenario="context.json"),
     Workload("tls", "1,000 connections with and without TLS, four requests each, 20 events a second",
              "e100-r20-d1-t0", 1000, 4000, ["engine", "engine-tls"]),
     Workload("connections", "1,000 new connections, an answer of 2 events after 2 seconds each",
@@ -48,6 +49,8 @@ WORKLOADS = [
              2000, 2000, ["engine", "run"]),
     Workload("waiting 200", "200 sessions that wait for their first byte", "e2-r0-d1-t3000",
              200, 200, ["run"]),
+    Workload("waiting, one beginning", "500 sessions that wait, all begun by the same 200,000 tokens",
+             "e2-r0-d1-t6000", 500, 500, ["run"], context=200000, scenario="beginning.json"),
     Workload("one", "one session of one round", "e2-r0-d1-t0", 1, 1, ["run"]),
     Workload("peers", "answers of 20 events, 40 clients", "e20-r0-d1-t0", 40, 10000,
              ["engine", "run", "curl", "hey", "aiohttp", "httpx", "openai-node", "openai-python"]),

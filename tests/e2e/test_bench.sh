@@ -20,6 +20,8 @@ has '| 10,000 streams, 2 workers: lateness p99 once they run | 6 ms | 6 | at mos
 has '| paced 10,000: achieved to asked rate | 0.998 | - | - |  |'
 # (50,240 - 10,240) KB / 2,000
 has '| memory of a waiting session | 20 KB | - | at most 40 KB | holds |'
+# (35,240 - 10,240) KB / 500
+has '| memory of a waiting session whose 200,000 tokens others begin with, too | 50 KB | - | - |  |'
 has '| official node client to run | - | - | at least 3 x | not measured |'
 [ -s "$work/one/bench.json" ] || fail "no JSON"
 grep -qF -- "$(head -n 1 "$tests/bench/notes.md")" "$work/one/bench.md" || fail "no notes in the report"

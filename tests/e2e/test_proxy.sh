@@ -21,7 +21,8 @@ tls stranger
 signed server
 signed client
 
-start_sim --seed 5 --fault leak.markup=10% --fault leak.value=10% --fault leak.call_json=5% \
+jq '.name = "shared" | .context.shared = true' "$(dirname "$0")/../../scenarios/chain.json" >"$work/shared.json"
+start_sim --scenario "$work/shared.json" --seed 5 --fault leak.markup=10% --fault leak.value=10% --fault leak.call_json=5% \
     --fault no_tool.prose=10% --fault no_tool.empty=5% --fault error.http=4% --fault error.sse=4% \
     --fault error.body=4% --fault leak.utf8=5% --fault leak.special_token=5% \
     --tokens-per-chunk 2
@@ -120,7 +121,7 @@ start_nginx
 rows() {
     local name=$1
     shift
-    status 1 "$TOOLSTORM" run --quiet --sessions 80 --concurrency 16 --rounds 3 --context 200 \
+    status 1 "$TOOLSTORM" run --quiet --sessions 80 --concurrency 16 --rounds 3 --context "${context:-200}" \
         --seed 3 --no-preflight --max-errors 1 --db "$work/$name.db" "$@"
     sql "$work/$name.db" "
         SELECT s.session, s.class, s.reason, s.first_bad_round, r.round, r.reason, r.finish,
@@ -148,6 +149,13 @@ rows http2 --base-url "https://127.0.0.1:$plain/v1" --cacert "$work/ca.pem" --ht
 vague() { sed -E 's/^([0-9]+)\|error\|.*/\1|error/' "$1" | sort -u; }
 diff <(vague "$work/direct.rows") <(vague "$work/http2.rows") >&2 || fail "HTTP/2 gives other verdicts"
 grep -q '^[0-9]* HTTP/2.0 200' "$work/plain.log" || fail "HTTP/2 was not spoken"
+# Long requests, of which all sessions share the most.
+long=(--scenario "$work/shared.json")
+context=12000 rows long --base-url "$url" "${long[@]}"
+context=12000 rows long_tls --base-url "https://127.0.0.1:$buffering" --cacert "$work/ca.pem" "${long[@]}"
+diff "$work/long.rows" "$work/long_tls.rows" >&2 || fail "long requests over TLS give other rows"
+context=12000 rows long_http2 --base-url "https://127.0.0.1:$plain/v1" --cacert "$work/ca.pem" --http2 "${long[@]}"
+diff <(vague "$work/long.rows") <(vague "$work/long_http2.rows") >&2 || fail "long requests over HTTP/2 give other verdicts"
 same mutual --base-url "https://127.0.0.1:$mutual/v1" --cacert "$work/ca.pem" \
     --cert "$work/client.pem" --key "$work/client.key"
 same socket --base-url "http://gateway.invalid/v1" --unix-socket "$work/sock"

@@ -147,7 +147,7 @@ static void ask(const struct endpoint *ep, struct reply *r)
     int count = 0;
     reply_init(r);
     r->stream = true;
-    http_post(h, span_of("{}"), NULL, r, at_done, &count);
+    http_post(h, (struct http_body){.own = span_of("{}")}, NULL, r, at_done, &count);
     CHECK_INT(count, 0); /* never from http_post() */
     wait_for(h, &count, 1);
     last_direct = http_direct_chunks(h);
@@ -219,7 +219,7 @@ struct way {
 };
 
 /* The same request `n` times, one after the other, on one loop. */
-static void repeat(const struct endpoint *ep, int n, struct reply *r)
+static void repeat_body(const struct endpoint *ep, int n, struct http_body body, struct reply *r)
 {
     struct err err = {0};
     struct http *h = http_new(ep, 1, &err);
@@ -229,11 +229,47 @@ static void repeat(const struct endpoint *ep, int n, struct reply *r)
             reply_release(r);
         reply_init(r);
         r->stream = true;
-        http_post(h, span_of("{\"q\":1}"), i ? "X-Again: yes" : NULL, r, at_done, &count);
+        http_post(h, body, i ? "X-Again: yes" : NULL, r, at_done, &count);
         wait_for(h, &count, i + 1);
     }
     last_direct = http_direct_chunks(h);
     http_free(h);
+}
+
+static void repeat(const struct endpoint *ep, int n, struct reply *r)
+{
+    repeat_body(ep, n, (struct http_body){.own = span_of("{\"q\":1}")}, r);
+}
+
+/* A body in two pieces arrives whole: on a new connection, on a reused one, and once more where
+ * that one died. `port` leads to `s`. */
+static void check_bodies(struct raw_server *s, const char *scheme, int port)
+{
+    static const struct {
+        size_t shared, own;
+    } sizes[] = {{1, 1}, {1, 40000}, {16383, 2}, {16384, 1}, {16384, 16384}, {50000, 10000}};
+    static const char *const names[] = {"stream", "dies-second"};
+    struct buf text = BUF_INIT;
+    for (long i = 0; text.len < 60000; i++)
+        buf_add_long(&text, i);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int dies = 0; dies < 2; dies++) {
+            size_t shared = sizes[i].shared, own = sizes[i].own;
+            struct http_body body = {{text.data, shared}, {text.data + shared, own}};
+            struct endpoint ep;
+            struct reply r;
+            open_at(&ep, scheme, port, names[dies]);
+            repeat_body(&ep, 3 - dies, body, &r);
+            CHECK_INT(r.end, END_CLEAN);
+            CHECK_INT(r.retries, dies);
+            CHECK_INT(r.reused, !dies);
+            const char *got = strstr(s->last_request, "\r\n\r\n");
+            CHECK(got && strlen(got + 4) == shared + own);
+            CHECK(got && memcmp(got + 4, text.data, shared + own) == 0);
+            reply_release(&r);
+            endpoint_release(&ep);
+        }
+    buf_release(&text);
 }
 
 /* Asks for every row's reply at `scheme` and `port`, where `s` answers. Returns how many chunks

@@ -71,7 +71,8 @@ static inline void visit_send(struct visit *v)
     reply_init(r);
     r->stream = v->stream;
     v->in_flight = true;
-    v->exchange = http_post(v->client->http, span_of(v->body), v->header, r, visit_done, v);
+    v->exchange = http_post(v->client->http, (struct http_body){.own = span_of(v->body)}, v->header,
+                            r, visit_done, v);
 }
 
 static inline void visit_done(void *arg, struct reply *r)

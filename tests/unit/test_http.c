@@ -315,7 +315,8 @@ static void crowd_done(void *arg, struct reply *r)
     if (c->again > 0) {
         c->again--;
         r->stream = true;
-        http_post(c->http, span_of("{}"), "X-Round: 2", r, crowd_done, c);
+        http_post(c->http, (struct http_body){.own = span_of("{}")}, "X-Round: 2", r, crowd_done,
+                  c);
     }
 }
 
@@ -331,7 +332,8 @@ static void test_crowd(void)
     for (int i = 0; i < 200; i++) {
         reply_init(&c->replies[i]);
         c->replies[i].stream = true;
-        http_post(c->http, span_of("{}"), NULL, &c->replies[i], crowd_done, c);
+        http_post(c->http, (struct http_body){.own = span_of("{}")}, NULL, &c->replies[i],
+                  crowd_done, c);
     }
     wait_for(c->http, &c->done, 600);
     CHECK_INT(http_run(c->http, 0), 0);
@@ -341,7 +343,8 @@ static void test_crowd(void)
     /* all at once again: each finds an idle connection */
     for (int i = 0; i < 200; i++) {
         c->replies[i].stream = true;
-        http_post(c->http, span_of("{}"), NULL, &c->replies[i], crowd_done, c);
+        http_post(c->http, (struct http_body){.own = span_of("{}")}, NULL, &c->replies[i],
+                  crowd_done, c);
     }
     wait_for(c->http, &c->done, 800);
     CHECK_INT(atomic_load(&s->n_requests), 800);
@@ -356,7 +359,8 @@ static void test_crowd(void)
     c->done = 0;
     for (int i = 0; i < 50; i++) {
         c->replies[i].stream = true;
-        c->exchanges[i] = http_post(c->http, span_of("{}"), NULL, &c->replies[i], crowd_done, c);
+        c->exchanges[i] = http_post(c->http, (struct http_body){.own = span_of("{}")}, NULL,
+                                    &c->replies[i], crowd_done, c);
     }
     http_run(c->http, 10000);
     for (int i = 0; i < 50; i += 2)
@@ -438,6 +442,7 @@ int main(void)
     test_outcomes(s);
     test_facts(s->port);
     test_limits(s->port);
+    check_bodies(s, "http", s->port);
     test_no_connection(s->port);
     raw_stop(s);
     test_reuse();

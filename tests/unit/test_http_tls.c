@@ -107,6 +107,15 @@ static void test_faults(void)
         }
 }
 
+static void test_bodies(void)
+{
+    struct raw_server *s = raw_start(replies, N_REPLIES, NULL);
+    struct tls_front *f = tls_start(s->port, 0);
+    check_bodies(s, "https", f->port);
+    tls_stop(f);
+    raw_stop(s);
+}
+
 struct spoiler {
     struct http *http;
     int done;
@@ -133,7 +142,8 @@ static void test_others_errors(void)
     struct spoiler spoiler = {.http = http_new(&ep, 1, &err)};
     reply_init(&r);
     r.stream = true;
-    http_post(spoiler.http, span_of("{}"), NULL, &r, at_done, &spoiler.done);
+    http_post(spoiler.http, (struct http_body){.own = span_of("{}")}, NULL, &r, at_done,
+              &spoiler.done);
     spoil(&spoiler);
     wait_for(spoiler.http, &spoiler.done, 1);
     CHECK_INT(r.end, END_CLEAN);
@@ -157,6 +167,7 @@ int main(void)
     test_outcomes();
     test_reuse();
     test_faults();
+    test_bodies();
     test_others_errors();
     http_global_end();
     buf_release(&burst);

@@ -399,10 +399,12 @@ static void test_strangers(void)
         struct reply r;
         bool done = false;
         reply_init(&r);
-        http_post(t.client.http,
-                  span_of("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"tools\":[{"
-                          "\"type\":\"function\",\"function\":{\"name\":\"f\"}}]}"),
-                  NULL, &r, note_done, &done);
+        http_post(
+            t.client.http,
+            (struct http_body){
+                .own = span_of("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"tools\":[{"
+                               "\"type\":\"function\",\"function\":{\"name\":\"f\"}}]}")},
+            NULL, &r, note_done, &done);
         client_settle(&t.client);
         CHECK(done && r.status == 200);
         CHECK_INT(r.n_calls, i % 2);
