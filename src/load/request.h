@@ -23,7 +23,6 @@ struct request {
     struct span shared;  /* what comes first, if it is worth sharing */
     struct buf own;      /* the rest */
     size_t messages_end; /* in it */
-    bool foreign;        /* the user's own messages are sent instead of the session's */
     struct buf tails[2]; /* what follows the messages: in the asked form, in the twin's */
 };
 

@@ -106,13 +106,12 @@ static void openai_request(const struct chat_request *q, struct buf *out)
     jsonw_object(&w);
     if (member(&w, q, "model"))
         jsonw_text(&w, q->model);
-    if (member(&w, q, "messages")) {
-        jsonw_array(&w);
-        jsonw_raw(&w, q->messages);
-        if (q->messages_end)
-            *q->messages_end = out->len;
-        jsonw_end_array(&w);
-    }
+    jsonw_key(&w, "messages");
+    jsonw_array(&w);
+    jsonw_raw(&w, q->messages);
+    if (q->messages_end)
+        *q->messages_end = out->len;
+    jsonw_end_array(&w);
     if (q->tools.len && member(&w, q, "tools"))
         jsonw_raw(&w, q->tools);
     if (q->tools.len && q->tool_choice && member(&w, q, "tool_choice"))

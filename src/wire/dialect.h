@@ -17,14 +17,15 @@ struct chat_request {
     const char *model;
     struct span messages; /* the elements of the messages array, comma separated, as encoded */
     size_t *messages_end; /* if not NULL: set to where they end in the body's buffer, so that more
-                             can be put there; left alone if extra_body has others instead */
+                             can be put there */
     struct span tools;    /* the tools array as JSON text; empty = none */
     const char *tool_choice; /* "auto", "none", "required", a tool's name, or NULL = not sent */
     bool stream;
-    double temperature;            /* < 0: not sent */
-    long max_tokens;               /* 0: not sent */
-    long long seed;                /* < 0: not sent */
-    const struct json *extra_body; /* members that replace or join ours; or NULL */
+    double temperature; /* < 0: not sent */
+    long max_tokens;    /* 0: not sent */
+    long long seed;     /* < 0: not sent */
+    const struct json
+        *extra_body; /* members that replace or join ours, all but the messages; or NULL */
 };
 
 struct dialect {

@@ -203,5 +203,6 @@ void http_easy_target(CURL *easy, char target[100])
 
 bool http_easy_lost(CURLcode rc)
 {
-    return rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING;
+    return rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING ||
+           rc == CURLE_ABORTED_BY_CALLBACK; /* it was lost, and not repeated once more */
 }

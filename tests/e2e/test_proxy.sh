@@ -40,7 +40,7 @@ print(*[x.getsockname()[1] for x in s])' "$1"
 start_nginx() {
     local try
     for try in 1 2 3 4 5; do
-        read -r buffering plain mutual forward <<<"$(free_ports 4)"
+        read -r buffering plain mutual hasty forward <<<"$(free_ports 5)"
         write_config
         nginx -p "$work" -c nginx.conf -e "$work/error.log" 2>>"$work/nginx.err" &
         nginx_pid=$!
@@ -107,6 +107,13 @@ http {
         location / { proxy_pass http://sim; }
     }
     server {
+        listen 127.0.0.1:$hasty ssl http2;
+        keepalive_requests 2;
+        http2_body_preread_size 0;
+        proxy_buffering off;
+        location / { proxy_pass http://sim; }
+    }
+    server {
         listen 127.0.0.1:$forward;
         access_log $work/forward.log short;
         proxy_buffering off;
@@ -151,11 +158,18 @@ diff <(vague "$work/direct.rows") <(vague "$work/http2.rows") >&2 || fail "HTTP/
 grep -q '^[0-9]* HTTP/2.0 200' "$work/plain.log" || fail "HTTP/2 was not spoken"
 # Long requests, of which all sessions share the most.
 long=(--scenario "$work/shared.json")
-context=12000 rows long --base-url "$url" "${long[@]}"
-context=12000 rows long_tls --base-url "https://127.0.0.1:$buffering" --cacert "$work/ca.pem" "${long[@]}"
+context=30000 rows long --base-url "$url" "${long[@]}"
+context=30000 rows long_tls --base-url "https://127.0.0.1:$buffering" --cacert "$work/ca.pem" "${long[@]}"
 diff "$work/long.rows" "$work/long_tls.rows" >&2 || fail "long requests over TLS give other rows"
-context=12000 rows long_http2 --base-url "https://127.0.0.1:$plain/v1" --cacert "$work/ca.pem" --http2 "${long[@]}"
+context=30000 rows long_http2 --base-url "https://127.0.0.1:$plain/v1" --cacert "$work/ca.pem" --http2 "${long[@]}"
 diff <(vague "$work/long.rows") <(vague "$work/long_http2.rows") >&2 || fail "long requests over HTTP/2 give other verdicts"
+# A server that gives up its connections while requests are still being sent: sessions are lost by it, and
+# that is what is said of them.
+context=200000 rows hasty --base-url "https://127.0.0.1:$hasty/v1" --cacert "$work/ca.pem" --http2 "${long[@]}"
+[ "$(sql "$work/hasty.db" "SELECT DISTINCT reason FROM rounds WHERE end_detail LIKE '%died%'")" = error.connect ] ||
+    fail "no connection was lost, or something else is said of it"
+[ "$(sql "$work/hasty.db" "SELECT count(*) FROM rounds WHERE end_detail LIKE '%callback%'")" = 0 ] ||
+    fail "our own refusal to repeat a request is called an error of the server"
 same mutual --base-url "https://127.0.0.1:$mutual/v1" --cacert "$work/ca.pem" \
     --cert "$work/client.pem" --key "$work/client.key"
 same socket --base-url "http://gateway.invalid/v1" --unix-socket "$work/sock"

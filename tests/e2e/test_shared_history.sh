@@ -7,7 +7,7 @@ set -euo pipefail
 scenarios=$(dirname "$0")/../../scenarios
 
 jq '.name = "shared" | .context.shared = true' "$scenarios/chain.json" >"$work/shared.json"
-jq -nc '{request: {messages: [range(900) | {role: (if . % 2 == 0 then "user" else "assistant" end),
+jq -nc '{request: {messages: [range(1500) | {role: (if . % 2 == 0 then "user" else "assistant" end),
     content: "What was said as number \(.): \"ja\", nein, доброе."}]}}' >"$work/captured.json"
 faults=(--fault leak.markup=0.15 --fault leak.value=0.15 --fault no_tool.prose=0.1 --fault error.cut=0.1
     --fault error.http=0.1)
@@ -33,19 +33,19 @@ ledger() {
 play() {
     local name=$1 session
     shift
-    status 1 "$TOOLSTORM" run --quiet --sessions 60 --concurrency 20 --rounds 3 --context 12000 --seed 6 \
+    status 1 "$TOOLSTORM" run --quiet --sessions 60 --concurrency 20 --rounds 3 --context 30000 --seed 6 \
         --keep all --sim-itl 0 --max-errors 1 --db "$work/$name.db" --ledger "$work/$name.jsonl" "${faults[@]}" "$@"
     requests "$name"
     [ "$(jq -s 'map(select(.part == "request")) | length' "$work/$name.requests")" = \
         "$(sql "$work/$name.db" 'SELECT count(*) FROM rounds')" ] || fail "$name: not all requests were kept"
-    jq -se 'map(.text | length) | min > 25000' "$work/$name.requests" >"$work/out" || fail "$name: short requests"
+    jq -se 'map(.text | length) | min > 70000' "$work/$name.requests" >"$work/out" || fail "$name: short requests"
     # A round's messages begin with those of the round before, byte for byte.
     jq -se 'map(select(.part == "request") | {session, at: .text | split("],\"tools\":")[0]})
         | group_by(.session) | all(.[]; . as $s | all(range(1; length); . as $i | $s[$i].at | startswith($s[$i - 1].at)))' \
         "$work/$name.requests" >"$work/out" || fail "$name: a history changed on its way"
     # What is printed for a session alone is written in one piece.
     for session in 1 2 31 60; do
-        "$TOOLSTORM" run --dry-run --model sim-1 --sessions 60 --rounds 3 --context 12000 --seed 6 --only "$session" "$@" |
+        "$TOOLSTORM" run --dry-run --model sim-1 --sessions 60 --rounds 3 --context 30000 --seed 6 --only "$session" "$@" |
             jq -c . >"$work/alone"
         jq -rs --argjson s "$session" 'map(select(.session == $s and .round == 1 and .part == "request"))[0].text' \
             "$work/$name.requests" | jq -c . | cmp "$work/alone" - >&2 || fail "$name: session $session sent other bytes"
@@ -61,7 +61,7 @@ play whole --scenario "$work/shared.json" --no-stream
 ledger whole
 play history --history "$work/captured.json"
 ledger history
-jq -se 'all(.[]; .text | contains("What was said as number 899: \\\"ja\\\", nein, доброе."))' \
+jq -se 'all(.[]; .text | contains("What was said as number 1499: \\\"ja\\\", nein, доброе."))' \
     "$work/history.requests" >"$work/out" || fail "the captured conversation is not in every request"
 
 # A twin's request is its round's in the other form.

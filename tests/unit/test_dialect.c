@@ -132,13 +132,6 @@ static void test_growing(void)
     buf_add(&grown, frame.data + (frame.len - (whole.len - end)), whole.len - end);
     CHECK_STR(buf_str(&grown), buf_str(&whole));
 
-    struct json *extra = json_parse(span_of("{\"messages\":[]}"), NULL);
-    q.extra_body = extra;
-    end = 0;
-    buf_clear(&whole);
-    d->request(&q, &whole);
-    CHECK_INT(end, 0);
-    json_free(extra);
     buf_release(&history);
     buf_release(&frame);
     buf_release(&grown);

@@ -13,7 +13,7 @@
 #include "token.h"
 
 #define SEED 4711
-#define SAID 500 /* messages of a captured conversation */
+#define SAID 1500 /* messages of a captured conversation */
 
 /* The parts of a scenario that make what its sessions begin with. */
 #define HEAD  "{\"name\": \"s\", \"about\": \"shared\", "
@@ -30,7 +30,7 @@ static struct settings settings_of(const struct endpoint *ep, struct scenario *s
                              .scenario = sc,
                              .key = key,
                              .sessions = 9,
-                             .context_tokens = 20000,
+                             .context_tokens = 40000,
                              .seed = SEED,
                              .model = "m",
                              .temperature = -1,
@@ -130,7 +130,7 @@ static void test_shared(void)
         struct settings s = settings_of(&ep, sc, &key);
         struct buf beginning = BUF_INIT;
         request_beginning(&s, 3, 1, &beginning);
-        CHECK(beginning.len > 25000);
+        CHECK(beginning.len > 65536);
         for (long number = 1; number <= s.sessions; number++)
             CHECK(check_session(&s, number, buf_span(&beginning), rows[i].opening) < 3000);
         buf_release(&beginning);
@@ -140,8 +140,7 @@ static void test_shared(void)
     free(captured);
 }
 
-/* Nothing in common, or not enough of it, or another's conversation in the place of the session's.
- */
+/* Nothing in common, or not enough of it. */
 static void test_not_shared(void)
 {
     struct endpoint ep;
@@ -155,28 +154,10 @@ static void test_not_shared(void)
     request_beginning(&s, 1, 2, &beginning);
     CHECK_INT(beginning.len, 0);
     s.scenario = same;
-    s.context_tokens = 300;
+    s.context_tokens = 10000;
     request_beginning(&s, 1, 2, &beginning);
     CHECK_INT(beginning.len, 0);
-
-    s.context_tokens = 20000;
-    struct json *extra = json_parse(span_of("{\"messages\": [{\"role\": \"user\"}]}"), NULL);
-    s.extra_body = extra;
-    request_beginning(&s, 1, 2, &beginning);
-    CHECK_INT(beginning.len, 0);
-    struct request q = {0};
-    struct play *p = request_play(&s, 1, s.context_tokens);
-    request_open(&q, &s, p, 1, span_of("{\"model\":\"m\""));
-    play_free(p);
-    say(&q, ROLE_USER, "not sent");
-    request_finish(&q, false);
-    char *text = whole(&q);
-    CHECK(json_check(span_of(text)) < 0 && strlen(text) < 1000);
-    CHECK(span_is(json_raw_get(span_of(text), "messages"), "[{\"role\":\"user\"}]"));
-    free(text);
-    request_release(&q);
     buf_release(&beginning);
-    json_free(extra);
     scenario_free(own);
     scenario_free(same);
     endpoint_release(&ep);
@@ -196,7 +177,7 @@ static void test_all_shared(void)
     struct settings s = settings_of(&ep, sc, &key);
     struct buf beginning = BUF_INIT;
     request_beginning(&s, 1, 2, &beginning);
-    CHECK(beginning.len > 25000);
+    CHECK(beginning.len > 65536);
     CHECK(check_session(&s, 1, buf_span(&beginning), SAID + 1) < 3000);
     buf_release(&beginning);
     scenario_free(sc);
