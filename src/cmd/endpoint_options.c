@@ -12,6 +12,7 @@
 #include "dialect.h"
 #include "endpoint.h"
 #include "file.h"
+#include "http.h"
 #include "mem.h"
 
 #define KEY_FILE_BYTES 65536
@@ -109,7 +110,7 @@ int endpoint_options_open_at(const struct endpoint_options *o, const char *url, 
     ep->n_headers = o->headers.n;
     for (size_t i = 0; i < o->headers.n; i++)
         ep->headers[i] = mem_str(o->headers.items[i]);
-    return 0;
+    return http_check(ep, err);
 }
 
 int endpoint_options_open(const struct endpoint_options *o, struct endpoint *ep, struct err *err)

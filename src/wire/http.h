@@ -18,6 +18,9 @@ struct reply;
 int http_global_init(struct err *err);
 void http_global_end(void);
 
+/* Refuses what the libcurl in use does wrong, so that the server is not blamed. Error: status 2. */
+int http_check(const struct endpoint *ep, struct err *err);
+
 /* An event loop (epoll over curl_multi_socket_action). `ep` is borrowed. `max_in_flight` sizes its
  * connection cache. */
 struct http *http_new(const struct endpoint *ep, long max_in_flight, struct err *err);

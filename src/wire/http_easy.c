@@ -26,6 +26,19 @@ void http_global_end(void)
     curl_global_cleanup();
 }
 
+/* libcurl 7.88 begins HTTP/2 anew on a connection without TLS that is used again: its issue 10634.
+ */
+int http_check(const struct endpoint *ep, struct err *err)
+{
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    if (!ep->http2 || endpoint_speaks_tls(ep) || curl->version_num >= 0x080000)
+        return 0;
+    return err_set(err, STATUS_USAGE,
+                   "'--http2' without TLS: libcurl %s breaks connections that are used again; take "
+                   "https or libcurl 8",
+                   curl->version);
+}
+
 /* Certificates of the system's that nothing is held against would still be read, and their places
  * copied, for each connection. */
 static void forget_system_certificates(CURL *easy)

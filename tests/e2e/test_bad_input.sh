@@ -49,6 +49,15 @@ status 2 "$TOOLSTORM" run --api-key-env NO_SUCH_KEY "${db[@]}"
 says "'--api-key-env NO_SUCH_KEY': no such environment variable"
 status 2 "$TOOLSTORM" run --http2 "${db[@]}"
 says "--base-url"
+case $(curl --version) in
+*libcurl/7.88.*)
+    for command in "run ${db[*]}" probe wait; do
+        # shellcheck disable=SC2086
+        status 2 "$TOOLSTORM" $command --http2 --base-url http://127.0.0.1:9/v1
+        says "'--http2' without TLS: libcurl 7.88"
+    done
+    ;;
+esac
 status 3 "$TOOLSTORM" run --base-url http://localhost --unix-socket "$work/no.sock" "${db[@]}"
 says "no.sock"
 status 2 "$TOOLSTORM" plan --from 10% --to 5% --certify 1%
