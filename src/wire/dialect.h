@@ -24,8 +24,8 @@ struct chat_request {
     double temperature; /* < 0: not sent */
     long max_tokens;    /* 0: not sent */
     long long seed;     /* < 0: not sent */
-    const struct json
-        *extra_body; /* members that replace or join ours, all but the messages; or NULL */
+    /* Members that replace ours, all but the messages, or join them; or NULL. */
+    const struct json *extra_body;
 };
 
 struct dialect {

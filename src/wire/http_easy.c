@@ -26,8 +26,7 @@ void http_global_end(void)
     curl_global_cleanup();
 }
 
-/* libcurl 7.88 begins HTTP/2 anew on a connection without TLS that is used again: its issue 10634.
- */
+/* libcurl 7.88 begins HTTP/2 anew on a used connection without TLS: its issue 10634. */
 int http_check(const struct endpoint *ep, struct err *err)
 {
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
@@ -217,5 +216,5 @@ void http_easy_target(CURL *easy, char target[100])
 bool http_easy_lost(CURLcode rc)
 {
     return rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING ||
-           rc == CURLE_ABORTED_BY_CALLBACK; /* it was lost, and not repeated once more */
+           rc == CURLE_ABORTED_BY_CALLBACK; /* by on_request(): lost, and not repeated once more */
 }
